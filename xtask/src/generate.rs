@@ -17,13 +17,14 @@ use crate::text_file::TextFile;
 use difference::{Difference, Kind};
 use program::Program;
 
-pub(crate) use program::Build;
+pub(crate) use program::{Build, executable};
 
 /// Each generated document, and the arguments that make the program print it.
 const DOCUMENTS: &[(&str, &[&str])] = &[
     ("docs/rules.md", &["explain", "--all"]),
     ("docs/cli.md", &["help-markdown"]),
     ("docs/lifecycle.md", &["lifecycle-markdown"]),
+    ("docs/openapi.json", &["openapi-json"]),
 ];
 
 /// The folder with one generated file per schema; a `.json` file without a schema is superfluous.

@@ -54,6 +54,10 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     let folder = target.join("interop");
     match arguments {
         ["--record", names @ ..] => recording::run(root, &folder, names),
+        // Hooks start it by its name.
+        ["--baton", baton, ..] if !Path::new(baton).ends_with("baton") => {
+            Err(Failure::usage(format!("`{baton}` is not called `baton`"), HINT).into())
+        }
         ["--baton", baton, names @ ..] => play(&root.join(baton), &folder, names),
         [option, ..] if option.starts_with('-') => {
             Err(Failure::usage(format!("`cargo xtask interop` does not understand `{option}`"), HINT).into())

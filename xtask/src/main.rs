@@ -4,6 +4,7 @@
 //! It depends on no other crate of the workspace, so that it can check them when they do not build.
 
 mod bench;
+mod dist;
 mod failure;
 mod fuzz;
 mod generate;
@@ -37,6 +38,7 @@ Commands:
   tidy                             Check what the compiler does not: arrows, names, sizes
   fuzz [--seconds N] [TARGET]      Run the fuzz targets, N seconds each (60 by default)
   bench [NAME]                     Run the benchmarks one after the other
+  dist                             Pack a static Linux program, man pages and completions into dist/
   interop [--record | --baton PATH] [CASE]
                                    Let Baton run the coding agents of four vendors against a scripted model (needs npm)
   simulate --hours N [--seed S] [--hail]
@@ -67,6 +69,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["tidy"] => tidy::run(&root()?)?,
         ["fuzz", rest @ ..] => fuzz::run(&root()?, &fuzz::Options::parse(rest)?)?,
         ["bench", rest @ ..] => bench::run(&root()?, &bench::Options::parse(rest)?)?,
+        ["dist"] => dist::run(&root()?)?,
         ["simulate", rest @ ..] => simulate::run(&root()?, &simulate::Options::parse(rest)?)?,
         ["interop", rest @ ..] => interop::run(&root()?, rest)?,
         ["torture", rest @ ..] => torture::run(&root()?, &torture::Options::parse(rest)?)?,

@@ -35,6 +35,7 @@ pub(crate) const TEST: &[Requirement] = &[
         packages: &["openssh-client"],
         purpose: "signs decisions in tests",
     },
+    Requirement { program: "jq", folder: None, packages: &["jq"], purpose: "reads JSON in the guides" },
     Requirement { program: "python3", folder: None, packages: &["python3"], purpose: "speaks with us in tests" },
     Requirement {
         program: "postgres",
@@ -49,6 +50,14 @@ pub(crate) const TEST: &[Requirement] = &[
         packages: &["postgresql-client"],
         purpose: "makes databases for tests",
     },
+];
+
+/// What `cargo xtask dist` needs.
+pub(crate) const DIST: &[Requirement] = &[
+    Requirement { program: "git", folder: None, packages: &["git"], purpose: "knows the time of the commit" },
+    Requirement { program: "musl-gcc", folder: None, packages: &["musl-tools"], purpose: "compiles SQLite for musl" },
+    Requirement { program: "tar", folder: None, packages: &["tar"], purpose: "packs the archive" },
+    Requirement { program: "gzip", folder: None, packages: &["gzip"], purpose: "compresses the archive" },
 ];
 
 /// What `cargo xtask fuzz` needs.

@@ -66,7 +66,7 @@ impl DirectoryAgent {
             output_schema: agent.output_schema.clone(),
             timeout: agent.timeout.map(workflow::Duration::as_std),
             pick_up_within: agent.pick_up_within.map(workflow::Duration::as_std),
-            policy: agent.retry.as_ref().map(Policy::of_workflow).unwrap_or_default(),
+            policy: Policy::of_workflow(agent.retry.as_ref()),
             clock,
         })
     }

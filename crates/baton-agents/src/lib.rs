@@ -36,6 +36,7 @@ pub use acknowledgment::AcknowledgmentFile;
 pub use command::{AttemptFiles, CommandAgent};
 pub use directory_agent::DirectoryAgent;
 pub use process::Launcher;
+pub use profile::without_colours;
 
 /// Why an agent cannot be reached as its workflow says.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -101,4 +102,11 @@ pub fn reach(
         None => Box::new(CommandAgent::new(name, agent, workflow_folder, clock)?.started_by(launcher.clone())),
     };
     Ok(Some(reached))
+}
+
+/// Makes what coding agents of a workflow make in the workspace at each start. In a cage they cannot, and end at once; and
+/// it is not part of their work, so it must be there before the workspace is looked at.
+pub fn make_ready(workflow: &workflow::Workflow, workspace: &Path) {
+    let profiles = workflow.agents.iter().filter_map(|(_, agent)| agent.profile);
+    profiles.for_each(|profile| profile::recipe(profile).make_ready(workspace));
 }

@@ -7,6 +7,7 @@
 pub(crate) mod claude;
 mod codex;
 mod fault;
+mod figures;
 mod gemini;
 mod heard;
 mod opencode;
@@ -15,6 +16,7 @@ mod skill_paths;
 mod stream;
 mod tail;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -28,6 +30,7 @@ pub(crate) use fault::{ProfileFault, Trouble};
 pub(crate) use heard::{ClosedDoor, Heard, is_report};
 pub(crate) use stream::EventStream;
 pub(crate) use tail::telling_line;
+pub use tail::without_colours;
 
 /// How long a turn of a coding agent may take, unless the workflow says otherwise.
 pub(crate) const TURN_TIME: Duration = Duration::from_secs(60 * 60);
@@ -56,6 +59,8 @@ pub(crate) struct Recipe {
     pub(crate) home: &'static [&'static str],
     /// Variables that put these things elsewhere, each with the folder below it.
     pub(crate) moved_by: &'static [(&'static str, &'static str)],
+    /// A file that it makes in the workspace at each start, with its text, if the folder around it is there.
+    pub(crate) at_start: Option<(&'static str, &'static str)>,
     /// Makes somebody who understands its events.
     pub(crate) reader: fn(&TurnStart<'_>) -> Box<dyn EventReader>,
     /// Says what to do about a trouble, where that can be known.
@@ -69,6 +74,17 @@ impl Recipe {
         let Some(home) = environment.get("HOME").map(Path::new).filter(|home| home.is_dir()) else { return };
         for folder in self.home.iter().map(Path::new).filter(|path| path.extension().is_none()) {
             let _ = std::fs::create_dir_all(home.join(folder));
+        }
+    }
+
+    /// Makes the file that the program makes in the workspace at its start.
+    pub(crate) fn make_ready(&self, workspace: &Path) {
+        let Some((path, text)) = self.at_start.map(|(path, text)| (workspace.join(path), text)) else { return };
+        // What is there stays as it is, and a link may lead anywhere.
+        if path.parent().is_some_and(|folder| std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()))
+            && let Ok(mut file) = std::fs::File::create_new(path)
+        {
+            let _ = file.write_all(text.as_bytes());
         }
     }
 }

@@ -46,7 +46,7 @@ pub type Updates = mpsc::UnboundedSender<Update>;
 pub enum Update {
     /// The agent said whether it understood: its acknowledgment, complete and readable.
     Acknowledged(String),
-    /// The request lies in a place where nobody has taken it yet.
+    /// The request is waiting, and no agent has taken it yet.
     Waiting {
         /// The place, for people.
         place: String,
@@ -59,6 +59,8 @@ pub enum Update {
     Activity(Activity),
     /// What this turn has spent so far.
     Spent(Spent),
+    /// Something about it that people should know, and that changes nothing.
+    Warning(String),
 }
 
 /// Something that an agent does while it works.
@@ -170,7 +172,7 @@ pub enum TurnEnd {
 pub enum AfterFailure {
     /// What the retry policy says.
     Policy,
-    /// To wait: a limit of the program's account ends at this time. That is nobody's fault and costs no attempt.
+    /// To wait: a limit of the program's account ends at this time. That does not use up an attempt.
     Wait {
         /// When.
         until: Timestamp,

@@ -55,7 +55,7 @@ pub struct UnderstoodReport {
 /// Who comes after an agent anyway. A package to one of them hands the work on; it does not ask for help.
 #[derive(Debug, Clone, Copy)]
 pub enum Successors<'a> {
-    /// It is not known, or nobody does.
+    /// It is unknown, or there is none.
     Nobody,
     /// These agents.
     Agents(&'a [String]),
@@ -136,7 +136,7 @@ pub enum Opinion {
     Good,
     /// It must be done again.
     Bad,
-    /// A verdict that nobody understands. It is not guessed in anybody's favour.
+    /// An unknown verdict. Baton does not guess what it means.
     Unclear,
 }
 
@@ -162,7 +162,7 @@ pub fn opinion(report: &Report) -> Opinion {
     }
 }
 
-/// Says whether what a complete report tells is good: no verdict, decision or finding against it.
+/// Returns whether what a complete report tells is good: no verdict, decision or finding against it.
 pub fn passes(report: &Report) -> bool {
     opinion(report) == Opinion::Good
 }
@@ -199,7 +199,7 @@ fn failure(report: &Report) -> Failure {
     failure
 }
 
-/// Says whether an acknowledgment lets the work begin; otherwise a person must clarify first.
+/// Returns whether an acknowledgment lets the work begin; otherwise a person must clarify first.
 pub fn is_understood(acknowledgment: &Acknowledgment) -> bool {
     let asks = acknowledgment.action.as_deref().is_some_and(|action| same_word(action, "request_clarification"));
     let understood = matches!(acknowledgment.understanding, None | Some(Understanding::Full));

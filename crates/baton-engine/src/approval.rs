@@ -19,7 +19,7 @@ pub struct Approval {
     pub at_least: u32,
     /// Whether only signed decisions count.
     pub signed: bool,
-    /// Who may decide; everybody if nobody is named.
+    /// Who may decide; everybody if the list is empty.
     pub approvers: Vec<Approver>,
 }
 
@@ -59,7 +59,7 @@ pub struct Vote {
 }
 
 /// Why no signature counts where no approvers are named.
-const UNKNOWN_KEYS: &str = "no approvers are named here, so nobody's key is known";
+const UNKNOWN_KEYS: &str = "no approvers are named here, so no key is known";
 
 impl Approval {
     /// Returns the keys of somebody.
@@ -109,8 +109,10 @@ impl Approval {
             return Err(Refusal::NotNamed { by, named: self.names() });
         }
         match &decide.known {
-            HowKnown::Account if self.signed => return Err(Refusal::Unsigned { named: self.names() }),
-            HowKnown::Account | HowKnown::Unproven => {}
+            HowKnown::Account | HowKnown::Token(_) if self.signed => {
+                return Err(Refusal::Unsigned { named: self.names() });
+            }
+            HowKnown::Account | HowKnown::Token(_) | HowKnown::Unproven => {}
             HowKnown::Signature(signature) => self.verify(signature, &handoff.id, decide, at)?,
         }
         let vote = Vote::of(decide);
@@ -120,13 +122,13 @@ impl Approval {
         Ok(())
     }
 
-    /// Refuses a key that nobody who may decide has.
+    /// Refuses a key that belongs to none of those who may decide.
     fn is_of_approver(&self, signature: &Signature) -> Result<(), Refusal> {
         let key = signature.public_key().map_err(|why| Refusal::Forged { why: why.to_string() })?;
         let why = match self.owner_of(&key) {
             Some(_) => return Ok(()),
             None if self.approvers.is_empty() => UNKNOWN_KEYS.to_owned(),
-            None => format!("the key {} belongs to none of the approvers: {}", key.fingerprint(), self.names()),
+            None => format!("the key {} does not belong to any approver: {}", key.fingerprint(), self.names()),
         };
         Err(Refusal::Forged { why })
     }
@@ -155,7 +157,7 @@ impl Approval {
 impl Key {
     /// Returns why a signature of this time does not count; `None` if it does.
     fn useless_at(&self, at: Timestamp) -> Option<String> {
-        let early = self.valid_after.filter(|after| at < *after).map(|after| format!("counts only from {after} on"));
+        let early = self.valid_after.filter(|after| at < *after).map(|after| format!("is valid only from {after}"));
         early.or_else(|| self.valid_before.filter(|before| *before <= at).map(|before| format!("expired at {before}")))
     }
 }
@@ -172,7 +174,7 @@ impl Vote {
         Some(Vote { by: decide.by.clone(), label: decide.label.clone(), key, choice, withdrawn: false })
     }
 
-    /// Says whether it is for the same.
+    /// Returns whether it is for the same.
     pub(crate) fn agrees(&self, other: &Vote) -> bool {
         match (&self.choice, &other.choice) {
             (Some(one), Some(other)) => same_word(one, other),
@@ -180,7 +182,7 @@ impl Vote {
         }
     }
 
-    /// Says whether both are of the same person: one name, or one key under two names.
+    /// Returns whether both are of the same person: one name, or one key under two names.
     pub(crate) fn is_of_same(&self, other: &Vote) -> bool {
         self.by == other.by || (self.key.is_some() && self.key == other.key)
     }

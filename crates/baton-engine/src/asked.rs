@@ -28,7 +28,7 @@ pub struct AskedTerms {
     pub retry: retry::Policy,
 }
 
-/// What a request says about its own handoff and nobody can agree to.
+/// Terms in a request that cannot be accepted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AskedFault {
     /// The identifier that it wants to have is not safe.
@@ -72,7 +72,7 @@ fn policy(asked: &RetryPolicy) -> Result<retry::Policy, AskedFault> {
         max_retries: asked.max_retries.map_or(usual.max_retries, |times| u32::try_from(times).unwrap_or(u32::MAX)),
         delay_ms: delay.transpose()?.unwrap_or(usual.delay_ms),
         multiplier: asked.backoff_multiplier.as_ref().and_then(|factor| factor.as_f64()).unwrap_or(usual.multiplier),
-        jitter: usual.jitter,
+        ..usual
     };
     policy.check()?;
     Ok(policy)

@@ -31,7 +31,7 @@ pub struct Audit {
     pub events: u64,
     /// How many handoffs there are.
     pub handoffs: u64,
-    /// The last event; whoever keeps it elsewhere can prove later that nothing before it was changed.
+    /// The last event. Kept elsewhere, it can later prove that nothing before it was changed.
     pub head: Head,
     /// Everything that is wrong, in the order of the journal, the rows last.
     pub findings: Vec<AuditFinding>,
@@ -54,7 +54,7 @@ pub struct AuditFinding {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AuditFault {
     /// The event or its hash is not what was written.
-    #[error("it was changed: its hash is {found}, but what it says gives {expected}")]
+    #[error("it was changed: its hash is {found}, but its content gives {expected}")]
     Changed {
         /// The stored hash.
         found: Hash,
@@ -70,7 +70,7 @@ pub enum AuditFault {
         last: u64,
     },
     /// The last events of the journal are not there.
-    #[error("the journal was cut off: the handoff knows of event {known}, but the last one is {last}")]
+    #[error("the journal was truncated: the handoff refers to event {known}, but the last one is {last}")]
     CutOff {
         /// The last event that the row knows of.
         known: u64,
@@ -78,7 +78,7 @@ pub enum AuditFault {
         last: u64,
     },
     /// An event stands where another one belongs.
-    #[error("it does not belong here: event {expected} comes next")]
+    #[error("unexpected event: event {expected} comes next")]
     OutOfOrder {
         /// The number that comes next.
         expected: u64,
@@ -90,10 +90,10 @@ pub enum AuditFault {
     #[error("{0}")]
     Unreadable(String),
     /// The lifecycle says that this cannot have happened.
-    #[error("it cannot have happened: {0}")]
+    #[error("impossible: {0}")]
     Impossible(String),
     /// The journal has a decision that was not allowed: its signature does not fit, or somebody else had to decide.
-    #[error("it does not count: {0}")]
+    #[error("not permitted: {0}")]
     NotPermitted(Refusal),
     /// The events about a handoff are not numbered without gaps.
     #[error("it is event number {found} about its handoff, but number {expected} comes next")]
@@ -133,13 +133,13 @@ pub enum AuditFault {
     #[error("the row disagrees with the journal about {}", .0.join(", "))]
     OtherRow(Vec<&'static str>),
     /// There are events, but no row.
-    #[error("the journal tells of it, but it has no row")]
+    #[error("it is in the journal, but has no row")]
     NoRow,
     /// There is a row, but no events.
-    #[error("it has a row, but the journal does not tell of it")]
+    #[error("it has a row, but is not in the journal")]
     NoEvents,
     /// The journal does not end, or never stood, where somebody remembers it.
-    #[error("no event has the hash {0}, which was kept elsewhere")]
+    #[error("no event has the expected head {0}")]
     HeadUnknown(Hash),
     /// The event is another one than the ledger knows.
     #[error("it was rewritten: it has the hash {found}, but ledger entry {entry} has {entered}")]
@@ -152,7 +152,7 @@ pub enum AuditFault {
         found: Hash,
     },
     /// The journal has fewer events than the ledger knows.
-    #[error("the journal was cut off: ledger entry {entry} knows of event {events}, but the last one is {last}")]
+    #[error("the journal was truncated: ledger entry {entry} refers to event {events}, but the last one is {last}")]
     Shortened {
         /// The number of the entry.
         entry: u64,

@@ -116,7 +116,7 @@ impl Definition {
         stored::definition::read(&data)
     }
 
-    /// Returns what a gate demands of whoever decides; `None` if that is left to everybody.
+    /// Returns who may decide at a gate; `None` if everybody may.
     pub fn approval(&self, gate: &GateFields) -> Option<Approval> {
         if !gate.names_deciders() {
             return None;
@@ -206,12 +206,12 @@ impl<'d> LocatedPhase<'d> {
         self.around.iter().map(|around| around.definition).chain([self.definition])
     }
 
-    /// Says whether the phases beside it run at the same time.
+    /// Returns whether the phases beside it run at the same time.
     pub fn is_branch(&self) -> bool {
         self.group.is_some_and(|group| !group.parallel.is_empty())
     }
 
-    /// Says whether it belongs to a list or runs at the same time as others, at whatever depth.
+    /// Returns whether it belongs to a list or runs at the same time as others, at whatever depth.
     pub fn is_in_lane(&self) -> bool {
         !self.lane.is_empty()
     }

@@ -13,6 +13,9 @@ pub enum Door {
     /// A question at the terminal of a run.
     #[serde(rename = "terminal")]
     Terminal,
+    /// A request to a server.
+    #[serde(rename = "http")]
+    Http,
     /// A file of answers.
     #[serde(rename = "answers")]
     AnswersFile,
@@ -22,7 +25,7 @@ pub enum Door {
     /// A gate that only informs.
     #[serde(rename = "advisory")]
     Advisory,
-    /// A rehearsal, which nobody carries out.
+    /// A rehearsal, which has no effect.
     #[serde(rename = "rehearsal")]
     Rehearsal,
 }

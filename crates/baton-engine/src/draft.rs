@@ -121,7 +121,7 @@ impl Draft {
         (self.steps, self.foreseen)
     }
 
-    /// Says whether there is nothing to carry out.
+    /// Returns whether there is nothing to carry out.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }

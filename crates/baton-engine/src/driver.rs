@@ -14,6 +14,7 @@ mod look;
 mod queue_brief;
 mod record;
 mod run_loop;
+mod spending;
 mod taking;
 mod transaction;
 mod wait;
@@ -40,9 +41,9 @@ use crate::clock::Clock;
 use crate::definition::Definition;
 use crate::engine::Random;
 use crate::evidence::{Evidence, KeptBytes};
-use crate::flow;
+use crate::flow::{self, NoWayBack};
 use crate::handoff::Terms;
-use crate::handover::{self, Copy};
+use crate::handover::{self, Copy, Handover};
 use crate::id::{HandoffId, RunId};
 use crate::journal::Event;
 use crate::lifecycle::Accept;
@@ -58,7 +59,7 @@ use run_loop::RunLoop;
 /// How long a driver holds what it has claimed without a heartbeat.
 pub const LEASE: Duration = Duration::from_secs(60);
 
-/// How long nobody may come for work that waits, before it is said.
+/// How long work may wait for an agent before the run says so.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Reaches the agents of a workflow, and keeps the folders of their attempts.
@@ -72,7 +73,7 @@ pub trait Team: Send + Sync {
     /// Writes files that an agent is told to read into the workspace, unless they are there; the error says why it cannot.
     fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), PlaceFault>;
 
-    /// Says whether a driver is certainly dead, so that nobody needs to wait for the end of its leases.
+    /// Returns whether a driver is certainly dead, so that its leases need not be waited for.
     fn is_dead(&self, claimant: &str) -> bool;
 
     /// Takes a workspace for a run and its driver: one run at a time works in it.
@@ -100,7 +101,7 @@ pub enum WorkspaceProblem {
     /// It is not there.
     #[error("the workspace is missing: {}", .0.display())]
     Missing(PathBuf),
-    /// A driver works in it; the run is empty if nobody knows which.
+    /// Another driver works in it; the run is empty if it is unknown which.
     #[error("run {run}, driven by {driver}, works in {}", workspace.display())]
     Held {
         /// The workspace.
@@ -121,6 +122,12 @@ pub enum DriverProblem {
     /// It has no workspace.
     #[error(transparent)]
     Workspace(#[from] WorkspaceProblem),
+    /// Somebody drives it.
+    #[error("it is driven by {0}")]
+    Driven(String),
+    /// It cannot begin again.
+    #[error(transparent)]
+    NoWayBack(#[from] NoWayBack),
     /// The store cannot do it.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -138,7 +145,7 @@ pub enum PlaceFault {
         source: io::Error,
     },
     /// A file that its prompt names cannot be written.
-    #[error("cannot write {}, which the agent is to read: {source}", path.display())]
+    #[error("cannot write {}, which the agent needs: {source}", path.display())]
     Copy {
         /// Where it should be.
         path: PathBuf,
@@ -201,7 +208,7 @@ pub enum End {
     Failed(String),
     /// The run was called off.
     Cancelled,
-    /// Only people can let it go on, and nobody can be asked here.
+    /// Only a person's decision can continue it, and nobody can be asked here.
     Waiting(Vec<Question>),
     /// The driver was told to stop; the run can be resumed.
     Stopped,
@@ -251,13 +258,18 @@ pub struct Driver {
     pub settings: Settings,
     /// How much of the files that reports name is kept.
     pub kept: KeptBytes,
-    /// How long nobody may come for work that waits, before it is said; usually [`PATIENCE`].
+    /// How long work may wait for an agent before the run says so; usually [`PATIENCE`].
     pub patience: Duration,
 }
 
 /// Returns the files that must be in the workspace before an agent reads its prompt.
 pub fn copies_for(run: &Run, tracked: &TrackedHandoff) -> Vec<Copy> {
     handover::copies(run, tracked, handover::index(run, tracked))
+}
+
+/// Returns what those before a step have handed over to it.
+pub fn handed_to(run: &Run, tracked: &TrackedHandoff) -> Vec<Handover> {
+    handover::given(run, tracked)
 }
 
 /// Renders what the agent of a step would be told.
@@ -278,12 +290,12 @@ impl Driver {
         let id = HandoffId::parse(run.as_str()).map_err(StoreError::invalid)?;
         let mut terms = Terms::between(from, ORCHESTRATOR);
         // A run that lost its driver is taken up again, however often that happens.
-        terms.retry = retry::Policy { max_retries: retry::RETRIES_MAX, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };
+        terms.retry = retry::Policy { max_retries: retry::RETRIES_MAX, ..retry::Policy::NEVER };
         terms.step =
             Some(Step { role: Role::Run, phase: String::new(), visit: 1, within: None, about: None, after: None });
         let request = definition.request(run, from);
         flow::fits(&request)
-            .map_err(|why| StoreError::Invalid(format!("the run cannot begin: its workflow and inputs: {why}")))?;
+            .map_err(|why| StoreError::Invalid(format!("the run cannot start: its workflow and inputs: {why}")))?;
         let accept = Accept { id, run: run.clone(), terms, request, notes: Vec::new() };
         self.store.accept(vec![accept], self.clock.now()).await?;
         Ok(workspace)

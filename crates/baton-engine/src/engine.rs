@@ -1,4 +1,4 @@
-//! What every door calls: the command line, the worker, and whoever comes after them.
+//! What every door (interface) calls: the command line, the worker, and later ones.
 //!
 //! A door turns its input into one of these calls and the result into its own form, and does nothing else. An [`Engine`]
 //! knows neither files nor words for people: the door has read the bytes, and makes a sentence of a [`Problem`].
@@ -12,6 +12,7 @@ mod file;
 mod follow;
 mod inbox;
 mod judge;
+mod listing;
 mod look;
 mod problem;
 mod report;
@@ -41,6 +42,7 @@ pub use crate::door::Door;
 use crate::id::HandoffId;
 use crate::known::Decider;
 use crate::store::Store;
+use crate::token::AccessRole;
 
 /// The verbs of every door, over one store.
 ///
@@ -76,7 +78,7 @@ pub struct Engine {
     pub settings: Arc<Settings>,
 }
 
-/// Makes what nobody can foresee.
+/// Produces random values.
 pub trait Random: Send + Sync {
     /// Returns a number from 0 to 1.
     fn number(&self) -> f64;
@@ -84,7 +86,7 @@ pub trait Random: Send + Sync {
     /// Returns a word.
     fn word(&self) -> String;
 
-    /// Returns an id that nobody has; later ones sort after earlier ones where the door cares.
+    /// Returns a unique id; later ids sort after earlier ones if the door cares about that.
     fn id(&self) -> HandoffId {
         HandoffId::parse(format!("hoff-{}", self.word())).expect("a word is a safe id")
     }
@@ -97,16 +99,19 @@ pub struct Caller {
     pub decider: Decider,
     /// Through which door.
     pub door: Door,
-    /// The handoff that this call is part of the work on. Nobody decides from inside the work.
+    /// What a token allows the caller; `None` where the door knows a person without one.
+    pub role: Option<AccessRole>,
+    /// The handoff that the caller is working on, if any. A process that works on a handoff cannot decide.
     pub working_on: Option<HandoffId>,
 }
 
 impl Caller {
     /// Lets a person pass. An agent decides nothing, neither about its own work nor about that of others.
     pub fn person(&self) -> Result<&Decider, Problem> {
-        match &self.working_on {
-            Some(handoff) => Err(Problem::InsideWork(handoff.clone())),
-            None => Ok(&self.decider),
+        match (&self.working_on, self.role) {
+            (Some(handoff), _) => Err(Problem::InsideWork(handoff.clone())),
+            (None, Some(role)) if !role.is_person() => Err(Problem::NotAPerson(role)),
+            (None, _) => Ok(&self.decider),
         }
     }
 }

@@ -11,9 +11,9 @@ pub enum EventKind {
     Refused,
     /// Somebody took it in order to work on it.
     Claimed,
-    /// Whoever claimed it said whether it was understood.
+    /// The claimant said whether the request was understood.
     Acknowledged,
-    /// Whoever claimed it still works.
+    /// The claimant is still working.
     Extended,
     /// A report was handed in.
     Reported,
@@ -31,7 +31,7 @@ pub enum EventKind {
     Cancelled,
     /// It was brought back after it had failed.
     Requeued,
-    /// Whoever claimed it gave it back.
+    /// The claimant gave it back.
     Released,
     /// It was decided what follows from it.
     Routed,

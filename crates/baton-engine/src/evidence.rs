@@ -38,8 +38,8 @@ pub trait Evidence: Send + Sync {
     /// Compares every claim of a report with what can be seen.
     async fn examine(&self, scene: &Scene, report: &Report) -> Vec<ExaminedClaim>;
 
-    /// Finds out what stands at paths of a workspace now, in their order, without what Baton itself keeps there (`views`).
-    /// The error says why nobody can look.
+    /// Finds out what stands at paths of a workspace now, in their order, without what Baton itself keeps there
+    /// (`views`). The error says why the workspace cannot be examined.
     async fn identify(
         &self,
         workspace: &Path,
@@ -64,7 +64,7 @@ pub trait Evidence: Send + Sync {
     async fn run(&self, scene: &Scene, check: &CheckCommand) -> CheckOutcome;
 }
 
-/// Why nobody can look at a workspace.
+/// Why a workspace cannot be examined.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceFault {
     /// It is not there, or not for us.
@@ -80,12 +80,12 @@ pub enum WorkspaceFault {
     NoFolder(PathBuf),
 }
 
-/// How a workspace was at one moment. Only whoever looked knows what is in it; the journal has what identifies it.
+/// The state of a workspace at one moment. Only the implementation knows its content; the journal has its digest.
 #[derive(Clone)]
 pub struct Moment {
     /// What identifies it, where it is kept.
     pub digest: Option<Digest>,
-    /// What was seen, for whoever looked.
+    /// The content, for the implementation that took it.
     pub seen: Arc<dyn Any + Send + Sync>,
 }
 
@@ -222,7 +222,7 @@ pub struct ExaminedClaim {
     pub mark: Option<String>,
     /// Why the claim need not be so: the workflow or the project lets it pass.
     pub allowed: Option<String>,
-    /// Whether a person must look: it is about what the agent may not do, and nobody can tell whether it did.
+    /// Whether a person must look: it is about a restriction, and Baton cannot tell whether the agent kept to it.
     pub asks_person: bool,
 }
 
@@ -235,7 +235,7 @@ pub struct Content {
     pub bytes: Vec<u8>,
 }
 
-/// How much of the files that were looked at is kept, so that whoever decides elsewhere sees them.
+/// How much of the examined files is kept, so that people on other machines can see them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeptBytes {
     /// Of one file; larger ones are not kept.
@@ -258,7 +258,7 @@ pub enum ClaimFinding {
     Verified,
     /// Something else was seen.
     Refuted,
-    /// Nobody can tell.
+    /// Baton cannot tell whether the claim is true.
     Unverifiable,
 }
 

@@ -18,7 +18,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(environment);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionFault {
     /// What it names is not there.
-    #[error("`{0}` is not there")]
+    #[error("`{0}` does not exist")]
     NotThere(String),
     /// It goes on for ever.
     #[error("{}it does not come to an end", in_line(*line))]
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         let wrong = |text: &str| evaluate(text, &names()).expect_err("no value");
-        assert_snapshot!(wrong("phases.reveiw"), @"`phases.reveiw` is not there");
+        assert_snapshot!(wrong("phases.reveiw"), @"`phases.reveiw` does not exist");
         assert_snapshot!(wrong("phases.reveiw.verdict == 'ok'"), @"undefined value: `phases.reveiw` is undefined");
         assert_snapshot!(wrong("missing and true"), @"undefined value: `missing` is undefined");
         assert_snapshot!(wrong("phases ="), @"syntax error: unexpected input after expression");

@@ -119,7 +119,7 @@ impl Code {
         &self.0
     }
 
-    /// Says whether trying again makes sense after such a failure; an unknown code is given another chance.
+    /// Returns whether trying again makes sense after such a failure; an unknown code is given another chance.
     pub fn chance(&self) -> Transience {
         KNOWN.iter().find(|(code, _)| *code == self.0).map_or(Transience::Transient, |(_, chance)| *chance)
     }

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub struct Fence(pub u64);
 
 impl Fence {
-    /// That of a handoff which nobody has claimed.
+    /// The fence of a handoff that was never claimed.
     pub const NONE: Fence = Fence(0);
 
     /// Returns the one that the next claim gets.

@@ -3,6 +3,7 @@
 //! [`settle`] adds to a draft whatever follows without anybody's work: the first phase, what follows from a report, a
 //! delegation for a blocked agent, a gate, the end. What needs work is found by [`work`].
 
+mod again;
 mod enter;
 mod fault;
 mod following;
@@ -18,6 +19,8 @@ mod unblock;
 mod values;
 mod waiting;
 
+pub(crate) use again::approved_before;
+pub use again::{NoWayBack, begin_again};
 pub use fault::{FlowFault, PhasePart, UnfitDocument};
 pub use following::following;
 pub(crate) use gate_evidence::{GateLine, gate_lines};
@@ -28,7 +31,9 @@ pub use limits::same_failure;
 pub use questions::{offered, questions};
 pub use requests::fits;
 pub(crate) use requests::{write, written};
-pub use turn::{Turn, after};
+pub use trouble::trouble;
+pub(crate) use turn::is_review;
+pub use turn::{Turn, after, who_can_change_it};
 pub(crate) use values::context;
 pub use values::{names, result};
 pub use waiting::{Comes, comes, is_held, overspends, waits_until};
@@ -39,7 +44,7 @@ use crate::draft::Draft;
 use crate::failure::{Code, Failure, Transience};
 use crate::handoff::State;
 use crate::id::HandoffId;
-use crate::lifecycle::{Cancel, Command, Fail, HandIn};
+use crate::lifecycle::{Cancel, Command, Fail, HandIn, Requeue};
 use crate::run::{Run, TrackedHandoff};
 use crate::sabotage::{Bug, planted};
 use crate::step::{ORCHESTRATOR, Role};
@@ -52,6 +57,8 @@ pub(crate) const ROUNDS_MAX: u32 = 1_000;
 enum Open {
     /// The run has not begun.
     Beginning,
+    /// The run begins again from a phase.
+    Again(Requeue),
     /// What follows from how a handoff ended.
     Outcome(HandoffId),
     /// Who helps a blocked agent.
@@ -85,6 +92,7 @@ pub fn settle(draft: &mut Draft) -> Result<(), FlowFault> {
         let Some(open) = next_open(&draft.run) else { return Ok(()) };
         match open {
             Open::Beginning => enter::begin(draft)?,
+            Open::Again(requeue) => again::enter(draft, &requeue)?,
             Open::Nothing(id) => draft.run.looked_at(&id),
             Open::Outcome(id) => {
                 let phase = draft.run.find(&id).map(|tracked| tracked.step.phase.clone()).unwrap_or_default();
@@ -114,7 +122,7 @@ pub(crate) fn settle_one(draft: &mut Draft, id: &HandoffId) -> Result<(), FlowFa
     }
 }
 
-/// Says whether nothing has happened since it was last decided what follows.
+/// Returns whether nothing has happened since it was last decided what follows.
 pub fn is_settled(run: &Run) -> bool {
     run.is_finished() || !is_driven(run) || next_open(run).is_none()
 }
@@ -127,6 +135,9 @@ fn is_driven(run: &Run) -> bool {
 fn next_open(run: &Run) -> Option<Open> {
     if is_held(run) {
         return None;
+    }
+    if let Some(requeue) = run.begins_again() {
+        return Some(Open::Again(requeue.clone()));
     }
     if run.handoffs().len() == 1 {
         return Some(Open::Beginning);

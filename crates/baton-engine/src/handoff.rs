@@ -30,7 +30,7 @@ pub struct WrittenDocument {
     pub text: String,
     /// The file that it stands in, relative to the workspace, where it is known.
     pub path: Option<String>,
-    /// What rules warn of in it: it counts all the same.
+    /// Warnings of rules; it counts anyway.
     pub warnings: Box<[String]>,
 }
 
@@ -167,7 +167,7 @@ pub struct Note {
     pub from: String,
     /// What is said.
     pub text: String,
-    /// What was asked, in the words of whoever gets this note.
+    /// What was asked, in the words of the receiver of this note.
     pub question: Option<String>,
 }
 
@@ -192,7 +192,7 @@ pub enum About {
     Answer,
     /// A person's question about the work.
     Question,
-    /// What whoever requeued it had to say.
+    /// The note of the person who requeued it.
     Requeued,
 }
 
@@ -263,7 +263,7 @@ impl StateName {
         StateName::ALL.into_iter().find(|name| name.as_str() == word)
     }
 
-    /// Says whether nothing more happens by itself.
+    /// Returns whether nothing more happens by itself.
     pub fn is_finished(self) -> bool {
         match self {
             StateName::Completed | StateName::Failed | StateName::Cancelled => true,

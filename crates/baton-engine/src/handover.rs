@@ -118,7 +118,7 @@ fn of(run: &Run, giver: &TrackedHandoff) -> Handover {
     Handover { label: label(giver), text: told(run, giver), file: file_of(run, giver) }
 }
 
-/// What a blocked agent needs of whoever helps it: its task, and all that it said.
+/// What the helper of a blocked agent must know: its task, and everything it reported.
 fn asks(run: &Run, blocked: &TrackedHandoff) -> Handover {
     let mut sheet = Sheet::default();
     if let Some(request) = blocked.asked() {
@@ -188,7 +188,7 @@ fn whole_report(sheet: &mut Sheet, run: &Run, tracked: &TrackedHandoff) {
     sheet.line("whole report", Some(&format!("{file}{also}{copy}")));
 }
 
-/// Says whether a document stands in a file of the agent's own, which the agent and others may change.
+/// Returns whether a document stands in a file of the agent's own, which the agent and others may change.
 fn is_own(written: &WrittenDocument) -> bool {
     written.path.as_deref().is_some_and(|path| !path.starts_with(".baton/"))
 }
@@ -197,7 +197,7 @@ fn whole(giver: &TrackedHandoff) -> &str {
     document(giver).map_or("", |written| written.text.as_str())
 }
 
-/// Returns the last document that an agent handed in; what Baton itself reported about others is no agent's.
+/// Returns the last document that an agent handed in; reports that Baton itself wrote do not count.
 fn document(tracked: &TrackedHandoff) -> Option<&WrittenDocument> {
     let agents = matches!(tracked.step.role, Role::Work | Role::Delegation);
     tracked.refused.as_ref().or(tracked.told.as_ref().map(|told| &told.written)).filter(|_| agents)

@@ -12,12 +12,14 @@ pub enum HowKnown {
     Unproven,
     /// The operating system says so: the name is that of the account which ran the program.
     Account,
+    /// A token of a server says so, by its id: the name is that of the person for whom the token was made.
+    Token(String),
     /// A signature says so: the name is that of the person whose key it is.
     Signature(Box<Signature>),
 }
 
 impl HowKnown {
-    /// Says whether nothing is known.
+    /// Returns whether nothing is known.
     pub fn is_unproven(&self) -> bool {
         *self == HowKnown::Unproven
     }
@@ -26,12 +28,12 @@ impl HowKnown {
     pub fn signature(&self) -> Option<&Signature> {
         match self {
             HowKnown::Signature(signature) => Some(signature),
-            HowKnown::Unproven | HowKnown::Account => None,
+            HowKnown::Unproven | HowKnown::Account | HowKnown::Token(_) => None,
         }
     }
 }
 
-/// Whoever decides, as they are known.
+/// The person who decides, and how that is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decider {
     /// The name that is known.
@@ -43,7 +45,7 @@ pub struct Decider {
 }
 
 impl Decider {
-    /// Somebody of whom nothing is known: a file, a check, nobody.
+    /// Not a person: a file of answers, a check, or an expired time.
     pub fn unproven(name: impl Into<String>) -> Decider {
         Decider { name: name.into(), known: HowKnown::Unproven, label: None }
     }
@@ -53,6 +55,11 @@ impl Decider {
         let name = name.into();
         let label = label.filter(|label| *label != name);
         Decider { name, known: HowKnown::Account, label }
+    }
+
+    /// The person for whom a token was made.
+    pub fn token(name: impl Into<String>, token: impl Into<String>) -> Decider {
+        Decider { name: name.into(), known: HowKnown::Token(token.into()), label: None }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A store whose ledger is kept: whatever ends a journal, hands it to a person or records a decision is entered.
 //!
 //! Nothing waits for that. Runs are noted, and entered a moment later in a task of their own, many at once; the process
-//! does not end before. A process that is killed in between leaves the run to whoever enters it next.
+//! does not end before. If a process is killed in between, the next process that enters the run catches up.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,15 +13,16 @@ use jiff::Timestamp;
 
 use crate::evidence::Content;
 use crate::handoff::{Digest, WrittenDocument};
-use crate::journal::{Event, Head};
+use crate::journal::{Event, Hash, Head};
 use crate::ledger::LedgerEntry;
 use crate::lifecycle::{Accept, Command};
 use crate::queue::Queue;
 use crate::step::Role;
 use crate::store::{
-    AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order, Store,
-    StoreError, TransactionStep,
+    AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order,
+    PositionedEvent, Store, StoreError, TransactionStep,
 };
+use crate::token::AccessToken;
 use crate::{Clock, Handoff, HandoffId, RunId};
 
 /// A place outside of the store that gets a line for each entry of its ledger.
@@ -47,7 +48,7 @@ pub enum LedgerTrouble {
     NotAnchored(AnchorFault),
 }
 
-/// A store whose ledger is kept. Whoever builds an engine over a store puts one in between.
+/// Wraps a store and keeps its ledger. Every engine uses its store through one of these.
 pub struct LedgerKeeper(Arc<Keeping>);
 
 struct Keeping {
@@ -123,7 +124,7 @@ impl LedgerKeeper {
 enum Happened {
     /// Somebody decided.
     Decided,
-    /// Whoever held it let go of it.
+    /// Its claimant released it.
     Released,
     /// Anything else.
     Otherwise,
@@ -146,7 +147,7 @@ impl Happened {
     }
 }
 
-/// Says whether the head of a run should be entered after something happened to one of its handoffs.
+/// Returns whether the head of a run should be entered after something happened to one of its handoffs.
 fn is_to_be_entered(happened: Happened, handoff: &Handoff) -> bool {
     let is_finished = handoff.state.finished_at().is_some();
     match &handoff.terms.step {
@@ -331,6 +332,30 @@ impl Store for LedgerKeeper {
 
     async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
         self.0.store.content(run, digest).await
+    }
+
+    async fn events_after(&self, position: u64, limit: u32) -> Result<Vec<PositionedEvent>, StoreError> {
+        self.0.store.events_after(position, limit).await
+    }
+
+    async fn last_position(&self) -> Result<u64, StoreError> {
+        self.0.store.last_position().await
+    }
+
+    async fn add_token(&self, token: &AccessToken) -> Result<(), StoreError> {
+        self.0.store.add_token(token).await
+    }
+
+    async fn tokens(&self) -> Result<Vec<AccessToken>, StoreError> {
+        self.0.store.tokens().await
+    }
+
+    async fn token_with(&self, digest: &Hash) -> Result<Option<AccessToken>, StoreError> {
+        self.0.store.token_with(digest).await
+    }
+
+    async fn revoke_token(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+        self.0.store.revoke_token(id, at).await
     }
 
     fn changes(&self) -> u64 {

@@ -56,6 +56,7 @@ pub mod memory;
 mod overlap;
 pub mod pages;
 pub mod people;
+pub mod playthrough;
 pub mod prompt;
 pub mod protection;
 pub mod queue;
@@ -72,6 +73,7 @@ mod state_folder;
 pub mod step;
 pub mod store;
 pub mod stored;
+pub mod token;
 pub mod view;
 
 pub use clock::Clock;

@@ -24,14 +24,15 @@ pub use still::{CountingRandom, StillClock, engine};
 use crate::evidence::Content;
 use crate::handoff::{Digest, Handoff, WrittenDocument};
 use crate::id::{HandoffId, RunId};
-use crate::journal::{Event, Head};
+use crate::journal::{Event, Hash, Head};
 use crate::ledger::LedgerEntry;
 use crate::lifecycle::Accept;
 use crate::queue::Queue;
 use crate::store::{
-    AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order, Store,
-    StoreError, TransactionStep,
+    AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order,
+    PositionedEvent, Store, StoreError, TransactionStep,
 };
+use crate::token::AccessToken;
 
 /// A store in memory; clones share what they keep, like two connections to one database.
 #[derive(Clone)]
@@ -243,6 +244,30 @@ impl Store for MemoryStore {
 
     async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self.look(|model| model.content(run, digest)))
+    }
+
+    async fn events_after(&self, position: u64, limit: u32) -> Result<Vec<PositionedEvent>, StoreError> {
+        Ok(self.look(|model| model.events_after(position, limit)))
+    }
+
+    async fn last_position(&self) -> Result<u64, StoreError> {
+        Ok(self.look(|model| model.last_position()))
+    }
+
+    async fn add_token(&self, token: &AccessToken) -> Result<(), StoreError> {
+        self.change("add_token", |model| model.add_token(token))
+    }
+
+    async fn tokens(&self) -> Result<Vec<AccessToken>, StoreError> {
+        Ok(self.look(|model| model.tokens()))
+    }
+
+    async fn token_with(&self, digest: &Hash) -> Result<Option<AccessToken>, StoreError> {
+        Ok(self.look(|model| model.token_with(digest)))
+    }
+
+    async fn revoke_token(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+        Ok(self.change("revoke_token", |model| model.revoke_token(id, at)))
     }
 
     fn changes(&self) -> u64 {

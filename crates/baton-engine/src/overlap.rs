@@ -2,7 +2,7 @@
 //!
 //! In doubt they can: two agents that might change the same file do not work at the same time.
 
-/// Says whether some path fits both patterns. `*` and `?` stay within a folder, `**` does not.
+/// Returns whether some path fits both patterns. `*` and `?` stay within a folder, `**` does not.
 pub(crate) fn overlap(one: &str, other: &str) -> bool {
     let split = |pattern: &str| -> Vec<String> {
         let pattern = pattern.trim_start_matches("./").trim_matches('/');
@@ -26,7 +26,7 @@ fn folders(one: &[String], other: &[String]) -> bool {
     }
 }
 
-/// Says whether some name fits both patterns; sets and alternatives count as anything.
+/// Returns whether some name fits both patterns; sets and alternatives count as anything.
 fn names(one: &str, other: &str) -> bool {
     let special = |pattern: &str| pattern.contains(['[', '{', '\\', '!']);
     if special(one) || special(other) {

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use crate::approval::{Approval, Vote};
 use crate::door::Door;
 use crate::evidence::ExaminedClaim;
-use crate::handoff::{Ask, Digest, Handoff, State, WrittenDocument};
+use crate::handoff::{Ask, Digest, Handoff, State, Terms, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::known::{Decider, HowKnown};
 use crate::lifecycle::{Decide, Decision};
@@ -59,7 +59,9 @@ pub struct Question {
     pub examined: Vec<ExaminedClaim>,
     /// Which phases of the run were not fully caged, and why.
     pub gaps: Vec<String>,
-    /// What is demanded of whoever decides.
+    /// What people have decided about it before, and what they said then.
+    pub decided_before: Vec<String>,
+    /// Who may decide, and how many must.
     pub approval: Option<Approval>,
     /// Who has decided already, where that takes several.
     pub approvals: Vec<Vote>,
@@ -76,7 +78,7 @@ pub struct AgentQuestion {
     pub options: Vec<(String, String)>,
 }
 
-/// Something that failed, for whoever must decide what follows.
+/// Something that failed, for the person who must decide what follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedCommand {
     /// The command that failed.
@@ -98,8 +100,10 @@ pub enum ExpectedReply {
     Clarification,
     /// A blocked agent waits for an answer; it can be rejected or asked about, too.
     Escalation,
-    /// One of the choices, and nothing else.
+    /// One of the choices, and nothing else: how the run goes on after a failure or at a limit.
     Choice,
+    /// One of the choices of a gate, or it is rejected.
+    GateChoice,
     /// Yes or no.
     Approval,
     /// A request to a person: yes, no, or an answer in words.
@@ -116,34 +120,45 @@ impl ExpectedReply {
             Ask::Review => ExpectedReply::Review,
             Ask::Clarification => ExpectedReply::Clarification,
             Ask::Gate if terms.returns_to.is_some() => ExpectedReply::Escalation,
-            Ask::Gate if !terms.choices.is_empty() => ExpectedReply::Choice,
+            Ask::Gate if !terms.choices.is_empty() && is_the_runs_own(terms) => ExpectedReply::Choice,
+            Ask::Gate if !terms.choices.is_empty() => ExpectedReply::GateChoice,
             Ask::Gate if is_gate => ExpectedReply::Approval,
             Ask::Gate => ExpectedReply::Request,
         })
     }
 
-    /// Says whether an agent waits for an answer in words.
+    /// Returns whether there are words to choose from.
+    pub fn is_choice(self) -> bool {
+        matches!(self, ExpectedReply::Choice | ExpectedReply::GateChoice)
+    }
+
+    /// Returns whether an agent waits for an answer in words.
     pub fn is_answer(self) -> bool {
         matches!(self, ExpectedReply::Clarification | ExpectedReply::Escalation)
     }
 
-    /// Says whether such a decision can be made, whatever its words are.
+    /// Returns whether such a decision can be made, whatever its words are.
     pub fn takes(self, decision: &Decision) -> bool {
-        use ExpectedReply::{Approval, Clarification, Escalation, Request, Review};
+        use ExpectedReply::{Approval, Choice, Clarification, Escalation, Request, Review};
         match decision {
             Decision::Approve => matches!(self, Review | Approval | Request),
-            Decision::Reject { .. } => !matches!(self, Clarification),
+            Decision::Reject { .. } => !matches!(self, Clarification | Choice),
             Decision::Answer { .. } => !matches!(self, Review | Approval),
             Decision::Ask { .. } => matches!(self, Review | Escalation),
         }
     }
 }
 
+/// Says whether the run itself asks how it goes on, not a workflow or an agent.
+fn is_the_runs_own(terms: &Terms) -> bool {
+    terms.step.as_ref().is_some_and(|step| matches!(step.role, Role::Failure | Role::Limit))
+}
+
 /// Why somebody cannot decide.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeciderFault {
-    /// Nobody knows whether it is them.
-    #[error("{0}: only an account or a signature counts here, and this is neither")]
+    /// It is unknown whether it is them.
+    #[error("{0}: only an account or a signature can decide here")]
     Unproven(String),
     /// An account is not enough.
     #[error("only signed decisions count")]
@@ -181,21 +196,23 @@ impl Question {
         Decide { by: name, known, label, door, shown: self.shown.clone(), decision, note, asked: self.in_words() }
     }
 
-    /// Says whether somebody can decide this; the error says why not. Nobody is asked for what would not count.
+    /// Returns whether somebody can decide this; the error says why not. Nobody is asked for what would not count.
     pub fn is_for(&self, decider: &Decider) -> Result<(), DeciderFault> {
         let Some(approval) = self.approval.as_ref().filter(|_| self.ask != Ask::Clarification) else { return Ok(()) };
         let name = &decider.name;
         let named = approval.approvers.is_empty() || approval.approvers.iter().any(|approver| approver.name == *name);
         match &decider.known {
             HowKnown::Unproven => Err(DeciderFault::Unproven(name.clone())),
-            HowKnown::Account if approval.signed => Err(DeciderFault::Unsigned),
-            HowKnown::Account | HowKnown::Signature(_) if !named => {
+            HowKnown::Account | HowKnown::Token(_) if approval.signed => Err(DeciderFault::Unsigned),
+            HowKnown::Account | HowKnown::Token(_) | HowKnown::Signature(_) if !named => {
                 Err(DeciderFault::NotAnApprover { name: name.clone(), approvers: approval.names() })
             }
-            HowKnown::Account | HowKnown::Signature(_) if self.approvals.iter().any(|vote| vote.by == *name) => {
+            HowKnown::Account | HowKnown::Token(_) | HowKnown::Signature(_)
+                if self.approvals.iter().any(|vote| vote.by == *name) =>
+            {
                 Err(DeciderFault::DecidedAlready(name.clone()))
             }
-            HowKnown::Account | HowKnown::Signature(_) => Ok(()),
+            HowKnown::Account | HowKnown::Token(_) | HowKnown::Signature(_) => Ok(()),
         }
     }
 

@@ -81,7 +81,7 @@ pub struct Briefing<'a> {
     pub reasons: &'a [String],
     /// A random word for the fences, new for every handoff: at least eight letters, digits or `-`.
     pub delimiter: &'a str,
-    /// The workflow's own template; the built-in one unless given.
+    /// The workflow's own template; default: the built-in one.
     pub template: Option<&'a str>,
     /// The most tokens that the prompt may have.
     pub budget_tokens: Option<u64>,
@@ -134,7 +134,7 @@ pub enum ReportTo<'a> {
     Stdout,
     /// Into the file, or else to the end of the output.
     Either,
-    /// To `baton report`, by whoever has claimed the handoff.
+    /// To `baton report`, by the claimant.
     Queue {
         /// The handoff.
         handoff: &'a HandoffId,

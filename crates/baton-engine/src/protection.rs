@@ -25,7 +25,7 @@ pub enum Protection {
 }
 
 impl Protection {
-    /// Says whether everything that a cage keeps apart was kept apart.
+    /// Returns whether everything that a cage keeps apart was kept apart.
     pub fn is_full(&self) -> bool {
         matches!(self, Protection::Bubblewrap)
     }

@@ -14,7 +14,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// The queue of an agent that nobody has set anything for.
+    /// The queue of an agent with default settings.
     pub fn open(agent: impl Into<String>) -> Queue {
         Queue { agent: agent.into(), paused: false, concurrency: None }
     }

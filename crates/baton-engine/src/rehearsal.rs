@@ -24,7 +24,7 @@ use crate::prompt::Prompt;
 use crate::run::{JournalFault, LastReport, RecordFault, Run, TrackedHandoff};
 use crate::step::{GROUP, ORCHESTRATOR, Role, Step};
 
-/// Stands where a real prompt has a word that nobody can foresee.
+/// Replaces the random word of a real prompt.
 const DELIMITER: &str = "RANDOM-WORD";
 
 /// What would follow from a report.
@@ -77,7 +77,7 @@ pub struct Following {
     pub prompt: Option<Result<Prompt, BriefFault>>,
 }
 
-/// Why nobody can tell what would follow from a report.
+/// Why it is unknown what would follow a report.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RehearsalFault {
     /// The document is something else.
@@ -87,9 +87,9 @@ pub enum RehearsalFault {
     #[error("the report does not say how the work ended")]
     NoEnding,
     /// The workflow has no such phase.
-    #[error("there is no phase {0}")]
+    #[error("unknown phase {0}")]
     NoPhase(String),
-    /// Nobody reports in the phase.
+    /// No agent reports in the phase.
     #[error("no agent works in the phase {0}")]
     NoAgent(String),
     /// There is nothing that a person could approve.
@@ -140,7 +140,7 @@ fn search(definition: &Definition, phases: &[Phase], prefix: &str, agent: &str, 
     }
 }
 
-/// Rehearses what would follow from a report of the agent of a phase; the error says why nobody can tell.
+/// Works out what would follow a report of the agent of a phase; the error says why that is unknown.
 pub fn rehearse(
     definition: &Definition,
     phase: &str,

@@ -1,6 +1,8 @@
 //! What the report of an attempt is judged by beyond its request, for whoever looks at it before the driver does: a hook
 //! inside of the agent's session. It lies beside the request, where the agent could change it, so nothing depends on it.
 
+use std::path::PathBuf;
+
 use baton_protocol::rules::Rule;
 use baton_protocol::settings::{Level, Permission};
 use baton_protocol::{Dialect, Settings};
@@ -13,6 +15,11 @@ pub struct ReportContract {
     pub dialect: Option<Dialect>,
     /// Skills that it must use.
     pub mandatory_skills: Vec<String>,
+    /// Patterns of the files that it may change; `None` for all, or if others may work at the same time: whoever looks
+    /// from inside of the session could not tell their files from those of the agent.
+    pub writes: Option<Vec<String>>,
+    /// Files and folders that Baton itself keeps in the workspace meanwhile.
+    pub views: Vec<PathBuf>,
     /// The project's settings, with what the workflow says.
     pub settings: Settings,
 }
@@ -35,6 +42,8 @@ impl ReportContract {
             "version": 1,
             "dialect": self.dialect.map(Dialect::as_str),
             "mandatory_skills": self.mandatory_skills,
+            "writes": self.writes,
+            "views": self.views,
             "levels": levels,
             "permissions": settings.permissions.iter().map(permission).collect::<Vec<_>>(),
             "reasons": settings.reasons,
@@ -63,7 +72,13 @@ impl ReportContract {
             ..usual
         };
         let dialect = value["dialect"].as_str().and_then(Dialect::parse);
-        ReportContract { dialect, mandatory_skills: texts(&value["mandatory_skills"]), settings }
+        ReportContract {
+            dialect,
+            mandatory_skills: texts(&value["mandatory_skills"]),
+            writes: value["writes"].is_array().then(|| texts(&value["writes"])),
+            views: texts(&value["views"]).into_iter().map(PathBuf::from).collect(),
+            settings,
+        }
     }
 }
 
@@ -79,6 +94,8 @@ mod tests {
         let contract = ReportContract {
             dialect: Some(Dialect::PhaseBlock),
             mandatory_skills: vec!["designing".to_owned()],
+            writes: Some(vec!["docs/**".to_owned()]),
+            views: vec![PathBuf::from("PROGRESS.md")],
             settings: Settings {
                 levels: [("vague-summary", Level::Off), ("vague-context", Level::At(Severity::Error))].into(),
                 permissions: vec![permission],
@@ -88,6 +105,8 @@ mod tests {
             },
         };
         assert_eq!(ReportContract::of_json(&contract.json()), contract);
+        let nothing = ReportContract { writes: Some(Vec::new()), ..ReportContract::default() };
+        assert_eq!(ReportContract::of_json(&nothing.json()), nothing);
         assert_eq!(ReportContract::of_json(&json!([])), ReportContract::default());
     }
 }

@@ -25,6 +25,8 @@ pub struct Policy {
     pub multiplier: f64,
     /// Which part of the wait is random, from 0 (none) to 1 (all).
     pub jitter: f64,
+    /// Whether a refused report is retried at once: waiting does not improve it.
+    pub at_once_if_refused: bool,
 }
 
 /// Why a policy cannot be agreed to.
@@ -46,17 +48,22 @@ pub enum RetryFault {
 
 impl Default for Policy {
     fn default() -> Self {
-        Policy { max_retries: 3, delay_ms: 30_000, multiplier: 2.0, jitter: 0.0 }
+        Policy { max_retries: 3, delay_ms: 30_000, multiplier: 2.0, jitter: 0.0, at_once_if_refused: false }
     }
 }
 
 impl Policy {
+    /// So often a refused report is tried again at once. Who has not mended it by then will not do so in a hurry.
+    pub const AT_ONCE_MAX: u32 = 3;
+
     /// Never tries again.
-    pub const NEVER: Policy = Policy { max_retries: 0, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };
+    pub const NEVER: Policy =
+        Policy { max_retries: 0, delay_ms: 0, multiplier: 1.0, jitter: 0.0, at_once_if_refused: false };
 
     /// Returns what a workflow says, within the limits; what it does not say is as usual.
-    pub fn of_workflow(retry: &workflow::RetryFields) -> Policy {
-        let usual = Policy::default();
+    pub fn of_workflow(retry: Option<&workflow::RetryFields>) -> Policy {
+        let usual = Policy { at_once_if_refused: true, ..Policy::default() };
+        let Some(retry) = retry else { return usual };
         let most = |count: u64| u32::try_from(count).unwrap_or(RETRIES_MAX).min(RETRIES_MAX);
         Policy {
             max_retries: retry.max_retries.map_or(usual.max_retries, most),
@@ -83,7 +90,7 @@ impl Policy {
         Ok(())
     }
 
-    /// Says whether another attempt may follow after so many.
+    /// Returns whether another attempt may follow after so many.
     pub fn allows_another(&self, attempts: u32) -> bool {
         attempts <= self.max_retries
     }
@@ -130,11 +137,14 @@ mod tests {
 
     #[test]
     fn workflow_says_what_is_not_as_usual_and_cannot_exceed_the_limits() {
-        let usual = Policy::default();
-        assert_eq!(Policy::of_workflow(&workflow::RetryFields::default()), usual);
+        let usual = Policy { at_once_if_refused: true, ..Policy::default() };
+        assert_eq!(Policy::of_workflow(Some(&workflow::RetryFields::default())), usual);
         let delay = workflow::Duration::parse("1h30m").ok();
         let said = workflow::RetryFields { max_retries: Some(u64::MAX), delay, ..workflow::RetryFields::default() };
-        assert_eq!(Policy::of_workflow(&said), Policy { max_retries: RETRIES_MAX, delay_ms: 5_400_000, ..usual });
+        assert_eq!(
+            Policy::of_workflow(Some(&said)),
+            Policy { max_retries: RETRIES_MAX, delay_ms: 5_400_000, at_once_if_refused: true, ..usual }
+        );
     }
 
     #[test]

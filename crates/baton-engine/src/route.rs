@@ -103,7 +103,7 @@ impl Said<'_> {
 
     fn unrouted(&self) -> String {
         let reason = self.reason.map(|reason| format!(" with reason {reason}")).unwrap_or_default();
-        format!("no row fits {} of {}{reason}: a person decides", self.status.as_str(), self.agent)
+        format!("no route matches {} of {}{reason}: a person decides", self.status.as_str(), self.agent)
     }
 }
 
@@ -113,7 +113,7 @@ fn by_workflow(workflow: &Workflow, index: usize) -> RoutedReport {
     let (target, why) = match (row.phase.as_deref(), row.to.as_deref()) {
         (Some(phase), _) => (Target::Phase(phase.to_owned()), format!("{name} leads to the phase {phase}")),
         (None, Some(to)) => delegation(workflow, to, &name),
-        (None, None) => (Target::Human, format!("{name} leads nowhere: a person decides")),
+        (None, None) => (Target::Human, format!("{name} has no target: a person decides")),
     };
     RoutedReport { target, row: RouteRow::Workflow(index), why }
 }

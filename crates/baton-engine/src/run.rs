@@ -30,7 +30,7 @@ use crate::definition::Definition;
 use crate::handoff::{Handoff, StateName, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Fact};
-use crate::lifecycle::{self, Again, Command, Decision, Verdict};
+use crate::lifecycle::{self, Again, Command, Decision, Requeue, Verdict};
 use crate::step::{HUMAN, Role, Step};
 use index::{Index, Place};
 
@@ -66,7 +66,9 @@ pub struct Run {
     agenda: Agenda,
     handoffs: VectorSync<Arc<TrackedHandoff>>,
     index: Index,
-    /// How far groups have come; the error says why nobody can tell.
+    /// The phase that it begins again from, until that is entered.
+    begins_again: Option<Requeue>,
+    /// How far groups have come; the error says why that is unknown.
     groups: HashTrieMapSync<Place, Result<Group, RecordFault>>,
 }
 
@@ -89,6 +91,7 @@ impl Run {
             agenda: Agenda::default(),
             handoffs: VectorSync::new_sync(),
             index: Index::default(),
+            begins_again: None,
             groups: HashTrieMapSync::new_sync(),
         };
         run.absorb(event)?;
@@ -165,8 +168,26 @@ impl Run {
             self.counted = RunCounters::since(at);
             self.inside = HashTrieMapSync::new_sync();
         }
+        if let Fact::Happened(Command::Requeue(requeue)) = fact
+            && requeue.from.is_some()
+        {
+            self.leave_behind(requeue, at);
+        }
         self.index.update(place, &tracked, changed_before);
         self.follow(place, &tracked, fact);
+    }
+
+    /// Begins again from a phase: nothing follows any more from what was before, and counting starts anew.
+    fn leave_behind(&mut self, requeue: &Requeue, at: Timestamp) {
+        self.begins_again = Some(requeue.clone());
+        self.counted = RunCounters::since(at);
+        self.inside = HashTrieMapSync::new_sync();
+        self.index.leave_behind();
+    }
+
+    /// Returns who let it begin again, and from which phase, until that is entered.
+    pub(crate) fn begins_again(&self) -> Option<&Requeue> {
+        self.begins_again.as_ref()
     }
 
     /// Returns what was counted inside a visit of a phase that is a workflow of its own.
@@ -201,6 +222,9 @@ impl Run {
             let located = self.definition.locate(&tracked.step.phase).ok_or(RecordFault::NoPhase);
             let group = located.and_then(|located| Group::new(&located, &tracked));
             self.groups.insert_mut(place, group);
+        }
+        if tracked.step.role.is_phase() {
+            self.begins_again = None;
         }
         if tracked.step.role.is_phase()
             && let Some(Ok(group)) = self.group_around(&tracked).and_then(|group| self.groups.get_mut(&group))
@@ -322,7 +346,7 @@ impl Run {
         }
     }
 
-    /// Returns how far a group has come; the error says why nobody can tell.
+    /// Returns how far a group has come; the error says why that is unknown.
     pub(crate) fn group(&self, id: &HandoffId) -> Result<&Group, RecordFault> {
         let group = self.index.place(id).and_then(|place| self.groups.get(&place));
         group.ok_or(RecordFault::Gone("the group"))?.as_ref().map_err(RecordFault::clone)
@@ -408,7 +432,7 @@ impl Run {
         self.index.beside(role, phase)
     }
 
-    /// Says whether the run itself is finished.
+    /// Returns whether the run itself is finished.
     pub fn is_finished(&self) -> bool {
         self.root().handoff.state.name().is_finished()
     }
@@ -426,7 +450,7 @@ fn looked_at(tracked: &TrackedHandoff) -> &TrackedHandoff {
     tracked
 }
 
-/// Says whether a person has revised the run, so that counting starts anew.
+/// Returns whether a person has revised the run, so that counting starts anew.
 fn revises(step: &Step, fact: &Fact) -> bool {
     let Fact::Happened(Command::Decide(decide)) = fact else { return false };
     let Decision::Answer { answers } = &decide.decision else { return false };

@@ -21,7 +21,18 @@ pub trait Runs: Send + Sync {
     /// Goes on with a run that was begun, here or elsewhere. Returns how that ended.
     async fn resume(&self, run: &RunId) -> Result<End, DriverProblem>;
 
-    /// Tells whoever drives a run here to stop: its agents are ended, and it can be resumed. Returns whether that is news.
+    /// Lets a run that has ended without success, or that nobody drives, begin again from one of its phases, or from the one
+    /// that it came to last. [`resume`](Runs::resume) lets it go on. Returns the phase.
+    async fn begin_again(
+        &self,
+        run: &RunId,
+        from: Option<&str>,
+        note: Option<&str>,
+        caller: &Caller,
+    ) -> Result<String, DriverProblem>;
+
+    /// Tells the driver of a run in this process to stop: its agents are ended, and it can be resumed. Returns whether
+    /// it was not stopping already.
     fn stop(&self, run: &RunId) -> bool;
 }
 
@@ -56,6 +67,16 @@ impl Runs for DrivenRuns {
         let end = self.driver.drive(run, workspace, stopped).await;
         held(&self.driven).remove(run);
         end
+    }
+
+    async fn begin_again(
+        &self,
+        run: &RunId,
+        from: Option<&str>,
+        note: Option<&str>,
+        caller: &Caller,
+    ) -> Result<String, DriverProblem> {
+        self.driver.begin_again(run, from, &caller.decider.name, note).await
     }
 
     fn stop(&self, run: &RunId) -> bool {

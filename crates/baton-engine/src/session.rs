@@ -9,7 +9,7 @@ use std::ops::{AddAssign, Sub};
 use crate::handoff::Digest;
 use serde::{Deserialize, Serialize};
 
-/// So often a report is repaired in one session before a fresh one begins.
+/// How often a report is repaired in one session before a fresh one begins.
 pub const REPAIRS_MAX: u32 = 2;
 
 /// How the program of an agent keeps its sessions.
@@ -44,7 +44,7 @@ pub struct Spent {
     pub cached: u64,
     /// Tokens that it wrote.
     pub output: u64,
-    /// What that cost in millionths of a US dollar; `None` if nobody told a price.
+    /// What that cost in millionths of a US dollar; `None` if the price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
 }
@@ -54,7 +54,7 @@ pub struct Spent {
 pub struct Spending {
     /// All that was told. Its cost is that of the turns whose price is known; `None` if that is none.
     pub spent: Spent,
-    /// How many turns used tokens whose price nobody told.
+    /// How many turns used tokens without a known price.
     pub unpriced: u32,
 }
 
@@ -64,11 +64,16 @@ impl Spent {
         self.input.saturating_add(self.output)
     }
 
-    /// Makes a cost of US dollars; what is no price is none.
+    /// Converts US dollars to a cost; `None` if the value is not a price.
     pub fn micros(dollars: f64) -> Option<u64> {
         // At most a million dollars a turn, so that nothing is rounded.
         (0.0..=1e6).contains(&dollars).then(|| (dollars * 1e6).round() as u64)
     }
+}
+
+/// Returns by how much a sum has grown; of one that has become less and so must have begun anew, all of it.
+pub fn grown(sum: u64, before: u64) -> u64 {
+    sum.checked_sub(before).unwrap_or(sum)
 }
 
 /// What is left of a sum that has grown; of a sum that has begun anew, all of it.
@@ -80,7 +85,7 @@ impl Sub for Spent {
         if !is_sum {
             return self;
         }
-        let cost_micros = self.cost_micros.map(|cost| cost.saturating_sub(before.cost_micros.unwrap_or_default()));
+        let cost_micros = self.cost_micros.map(|cost| grown(cost, before.cost_micros.unwrap_or_default()));
         Spent {
             input: self.input - before.input,
             cached: self.cached.saturating_sub(before.cached),
@@ -160,6 +165,8 @@ mod tests {
     fn sum_that_began_anew_is_all_of_it() {
         let anew = Spent { input: 7, cached: 0, output: 3, cost_micros: None };
         assert_eq!(anew - ONE, anew);
+        let cheaper = Spent { cost_micros: Some(3_000), ..ONE };
+        assert_eq!((cheaper - ONE).cost_micros, Some(3_000));
     }
 
     #[test]

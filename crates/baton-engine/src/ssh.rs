@@ -73,13 +73,13 @@ pub enum SignatureFault {
     #[error("it uses a hash other than sha256 and sha512")]
     Hash,
     /// RSA was used with a hash that is not safe.
-    #[error("RSA signatures count with sha256 or sha512 only")]
+    #[error("RSA signatures must use sha256 or sha512")]
     RsaHash,
     /// A hardware token signed without anybody there.
-    #[error("nobody touched the hardware token")]
+    #[error("the hardware token was not touched")]
     Untouched,
     /// It was made for another text, or by somebody else.
-    #[error("it does not fit what was decided")]
+    #[error("it does not match the decision")]
     Wrong,
 }
 

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::id::RunId;
+use crate::Fence;
+use crate::id::{HandoffId, RunId};
 
 /// So many characters of a folder's name are kept, for people who look for it.
 const NAME_CHARACTERS: usize = 32;
@@ -44,6 +45,16 @@ impl StateFolder {
     /// Returns the folder of what the attempts of a run are measured with.
     pub fn run(&self, workspace: &Path, run: &RunId) -> PathBuf {
         self.measures(workspace, &workspace.join(".baton/runs").join(run.as_str()))
+    }
+
+    /// Returns the folder of what agents were seen to do in a run. It stays when the run is over.
+    pub fn activities(&self, workspace: &Path, run: &RunId) -> PathBuf {
+        self.of(workspace).join("activity").join(run.as_str())
+    }
+
+    /// Returns the file of what an agent was seen to do in an attempt.
+    pub fn activity(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: Fence) -> PathBuf {
+        self.activities(workspace, run).join(format!("{handoff}.{fence}.jsonl"))
     }
 
     /// Returns the folder of what an attempt is measured with, given its own folder, which the agent can write to.

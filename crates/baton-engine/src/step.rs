@@ -55,7 +55,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Says whether it stands for a visit of a phase.
+    /// Returns whether it stands for a visit of a phase.
     pub fn is_phase(self) -> bool {
         match self {
             Role::Work | Role::Check | Role::Group | Role::Gate => true,
@@ -63,7 +63,7 @@ impl Role {
         }
     }
 
-    /// Says whether it counts against the limit of handoffs. What asks a person does not: people are the way out.
+    /// Returns whether it counts against the limit of handoffs. What asks a person does not: people are the way out.
     pub fn is_counted(self) -> bool {
         match self {
             Role::Work | Role::Check | Role::Group | Role::Gate | Role::Delegation => true,
@@ -71,7 +71,7 @@ impl Role {
         }
     }
 
-    /// Says whether only the driver of the run can claim it.
+    /// Returns whether only the driver of the run can claim it.
     pub fn is_drivers(self) -> bool {
         match self {
             Role::Run | Role::Group | Role::Check => true,

@@ -17,6 +17,7 @@ use crate::journal::{Event, Hash, Head};
 use crate::ledger::LedgerEntry;
 use crate::lifecycle::{Accept, Claim, Command, Refusal};
 use crate::queue::Queue;
+use crate::token::AccessToken;
 
 /// Keeps handoffs and their journal.
 ///
@@ -108,6 +109,15 @@ pub trait Store: Send + Sync {
     /// Returns the events about a handoff, in their order. It reads that part of its run's journal in which they stand.
     async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, StoreError>;
 
+    /// Returns what was recorded in the whole store behind a position, in the order of positions.
+    ///
+    /// With several writers a lower position may become visible after a higher one: whoever must not miss an event looks
+    /// again from where none was missing.
+    async fn events_after(&self, position: u64, limit: u32) -> Result<Vec<PositionedEvent>, StoreError>;
+
+    /// Returns the position of the latest event of the whole store; 0 if there is none.
+    async fn last_position(&self) -> Result<u64, StoreError>;
+
     /// Returns the runs after one, in the order of their ids.
     async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, StoreError>;
 
@@ -163,6 +173,18 @@ pub trait Store: Send + Sync {
     /// Finds a file that was kept for a run, by what identifies it.
     async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError>;
 
+    /// Keeps a new token. Its id and its digest must be new, too.
+    async fn add_token(&self, token: &AccessToken) -> Result<(), StoreError>;
+
+    /// Returns all tokens, the oldest first.
+    async fn tokens(&self) -> Result<Vec<AccessToken>, StoreError>;
+
+    /// Finds the token with this digest, whether or not it is still valid.
+    async fn token_with(&self, digest: &Hash) -> Result<Option<AccessToken>, StoreError>;
+
+    /// Takes a token back. Returns whether there is one with this id; taken back once, the first time counts.
+    async fn revoke_token(&self, id: &str, at: Timestamp) -> Result<bool, StoreError>;
+
     /// Returns a number that grows when something may have changed, by whomever.
     fn changes(&self) -> u64;
 
@@ -181,6 +203,15 @@ pub trait Store: Send + Sync {
 
     /// Looks whether the store is sound.
     async fn checkup(&self) -> Result<Checkup, StoreError>;
+}
+
+/// An event, and its position among all events of the store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PositionedEvent {
+    /// The position; later ones are higher, with gaps.
+    pub position: u64,
+    /// The event.
+    pub event: Event,
 }
 
 /// What was kept of files that were looked at.
@@ -327,7 +358,7 @@ pub enum StoreError {
     /// The lifecycle does not allow it.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// There is no such handoff.
+    /// Unknown handoff.
     #[error("there is no handoff `{0}`")]
     NotFound(HandoffId),
     /// What is asked for is not within the limits.

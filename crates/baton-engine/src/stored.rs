@@ -7,8 +7,8 @@
 //! name every field: whoever adds one to the domain is told by the compiler that it must be stored, or left out on purpose.
 //!
 //! **Where the line is.** A value that is written as one word or number is stored as it is, with its own `serde`: ids,
-//! digests, times, error codes, and the closed vocabularies (`Ask`, `About`, `Role`, `Transience`, `ClaimFinding`, `Priority`). A form
-//! for each of them would say the same word twice; a test holds the words instead.
+//! digests, times, error codes, and the closed vocabularies (`Ask`, `About`, `Role`, `Transience`, `ClaimFinding`,
+//! `Priority`). A form for each of them would say the same word twice; a test holds the words instead.
 //!
 //! **Versions.** A field may be added, with a default for what was stored before, and skipped while it has that default; a
 //! reader that does not know it goes on without it. Whenever that would let an older program do something wrong, the
@@ -45,9 +45,7 @@ pub enum Unreadable {
         known: u32,
     },
     /// An event of which we have never heard.
-    #[error(
-        "`{0}` is a kind of event that this baton does not know: it was written by a newer baton, or changed since"
-    )]
+    #[error("unknown kind of event `{0}`: it was written by a newer baton, or changed since")]
     UnknownKind(String),
     /// It is not what was written.
     #[error("it cannot be read: {0}")]
@@ -91,7 +89,7 @@ fn is_known(found: u32, known: u32) -> Result<(), Unreadable> {
     if found > known { Err(Unreadable::Newer { found, known }) } else { Ok(()) }
 }
 
-/// Writes a number; what is not one is written as 0, because nobody could read it again.
+/// Writes a number; NaN and infinity are written as 0, because JSON cannot express them.
 fn finite<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(if number.is_finite() { *number } else { 0.0 })
 }

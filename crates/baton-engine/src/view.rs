@@ -10,10 +10,10 @@ use crate::run::Run;
 /// Why a view has no place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ViewFault {
-    /// There is no such view.
+    /// Unknown view.
     #[error("it is unknown")]
     Unknown,
-    /// It would stand where the output goes, and nobody can tell where that is.
+    /// It would be in the output directory, which is unknown.
     #[error("{0}; name a folder for it, such as `{{manifest: out}}`")]
     Output(OutputFault),
 }

@@ -10,6 +10,8 @@ mod play;
 #[path = "flow/telling.rs"]
 mod telling;
 
+#[path = "flow/again.rs"]
+mod again;
 #[path = "flow/back.rs"]
 mod back;
 #[path = "flow/deciding.rs"]

@@ -9,12 +9,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_engine::agent::{AfterFailure, Agent, EndedTurn, Job, Reply, TurnEnd, Update, Updates};
 use baton_engine::definition::Definition;
+use baton_engine::door::Door;
+use baton_engine::draft::Draft;
 use baton_engine::driver::{self, Driver, End, PlaceFault, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem};
 use baton_engine::failure::{Code, Failure, Transience};
 use baton_engine::handover::Copy;
 use baton_engine::journal::{Event, Fact};
-use baton_engine::lifecycle::{Again, Command};
+use baton_engine::known::Decider;
+use baton_engine::lifecycle::{Again, Command, Decision};
 use baton_engine::memory::{self, Nobody, StillClock};
+use baton_engine::people::{Question, Response};
 use baton_engine::run::{NextTurn, Run};
 use baton_engine::session::{SessionKind, Spent};
 use baton_engine::{Fence, HandoffId, RunId};
@@ -127,6 +131,15 @@ impl Desk {
 
     async fn events(&self) -> Vec<Event> {
         self.driver.store.history(&self.run, 0, 1_000).await.expect("there")
+    }
+
+    async fn choose(&self, question: &Question, word: &str) {
+        let decision = Decision::Answer { answers: word.to_owned() };
+        let by = Decider::account("ana", None);
+        let decide = question.decided(Response { by, door: Door::CommandLine, decision, note: None });
+        let mut draft = Draft::new(&self.loaded().await, Timestamp::UNIX_EPOCH);
+        draft.apply(&question.handoff, Command::Decide(decide)).expect("asked");
+        self.driver.store.carry_out(draft.steps, draft.at).await.expect("written");
     }
 
     async fn loaded(&self) -> Run {
@@ -273,8 +286,8 @@ async fn driver_that_dies_leaves_a_session_that_goes_on() {
 async fn budget_that_is_used_up_in_a_turn_ends_it_and_a_person_is_asked() {
     let much = Spent { input: 900, cached: 0, output: 200, cost_micros: Some(2_600_000) };
     for (limits, asked) in [
-        ("limits: {tokens: 1000}", "1100 tokens were used, and 1000 are allowed"),
-        ("limits: {cost: 2.5}", "$2.60 were spent, and $2.50 are allowed"),
+        ("limits: {tokens: 1000}", "1100 tokens were used; the limit is 1000"),
+        ("limits: {cost: 2.5}", "$2.60 were spent; the limit is $2.50"),
     ] {
         let desk = Desk::new(SessionKind::Chosen, [Act::Spends(much)]);
         desk.begin(limits).await;
@@ -293,6 +306,18 @@ async fn no_other_turn_begins_when_the_budget_is_used_up() {
     let desk = Desk::new(SessionKind::Chosen, [Act::Says(PROSE)]);
     desk.begin("limits: {tokens: 110}").await;
     let End::Waiting(questions) = desk.drive().await else { panic!("nobody can be asked") };
-    assert!(format!("{questions:?}").contains("110 tokens were used, and 110 are allowed"), "{questions:?}");
+    assert!(format!("{questions:?}").contains("110 tokens were used; the limit is 110"), "{questions:?}");
     assert_eq!(desk.turns().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_lets_it_go_on_is_asked_again_when_as_much_is_spent_once_more() {
+    let spent = |tokens| Act::Spends(Spent { input: tokens, ..Spent::default() });
+    let desk = Desk::new(SessionKind::Chosen, [spent(1_100), spent(1_200)]);
+    desk.begin("limits: {tokens: 1000}").await;
+    let End::Waiting(first) = desk.drive().await else { panic!("nobody is asked") };
+    desk.choose(&first[0], "continue").await;
+    let End::Waiting(again) = desk.drive().await else { panic!("nobody is asked again") };
+    assert!(format!("{again:?}").contains("tokens were used; the limit is 1000"), "{again:?}");
+    assert_ne!(again[0].handoff, first[0].handoff);
 }

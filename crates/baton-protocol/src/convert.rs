@@ -57,7 +57,7 @@ pub struct NoSuchDocument {
 
 impl fmt::Display for NoSuchDocument {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "the dialect {} has no {}, and nothing that could stand for one", self.to, self.kind.as_str())
+        write!(formatter, "the dialect {} has no {} or equivalent", self.to, self.kind.as_str())
     }
 }
 

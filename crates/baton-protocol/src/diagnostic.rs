@@ -61,7 +61,7 @@ impl Place {
 /// What a rule has to say, before severities are configured and positions are known.
 #[derive(Debug, Clone)]
 pub struct Finding {
-    /// The rule that speaks.
+    /// The rule that reports this.
     pub rule: &'static Rule,
     /// Where, in the source document.
     pub place: Place,
@@ -140,7 +140,7 @@ impl Findings {
         &self.kept
     }
 
-    /// Says whether nothing was found.
+    /// Returns whether nothing was found.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The wire forms of the documents: five dialects and the native one.
+//! The six written forms of the documents: five dialects that teams use, and the native one.
 //!
 //! Each dialect is one file that detects, reads, writes and describes its documents. Nothing here judges content.
 
@@ -66,7 +66,7 @@ impl Dialect {
 
     /// Recognises the dialect of a document by the marks that only it has.
     ///
-    /// A `status` alone is no mark: any program's output may have one.
+    /// A `status` alone does not identify a dialect: any program's output may have one.
     pub fn detect(node: &Node<'_>) -> Option<Dialect> {
         [
             (Dialect::Native, native::detect as fn(&Node<'_>) -> bool),
@@ -140,7 +140,7 @@ impl Dialect {
         self.read(read::json::parse(&text).ok()?, &mut Reader::default()).map(|document| facts(&document))
     }
 
-    /// Says whether the dialect has such a document.
+    /// Returns whether the dialect has such a document.
     pub fn has(self, kind: Kind) -> bool {
         match (self, kind) {
             (Dialect::MetadataBlock | Dialect::PhaseBlock, kind) => kind == Kind::Report,
@@ -268,7 +268,7 @@ fn facts(document: &Document) -> Value {
     facts
 }
 
-/// Says whether everything in `part` is in at least one of the others, at the same place.
+/// Returns whether everything in `part` is in at least one of the others, at the same place.
 fn says(wholes: &[&Value], part: &Value) -> bool {
     match part {
         Value::Object(members) => members.iter().all(|(name, member)| {

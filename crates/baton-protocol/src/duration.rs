@@ -25,6 +25,10 @@ const UNITS: [(&str, f64); 7] = [
     ("w", 7.0 * 86_400_000.0),
 ];
 
+/// How the words for units begin, and the units that they stand for.
+const UNIT_WORDS: [(&str, &str); 7] =
+    [("ms", "ms"), ("mil", "ms"), ("s", "s"), ("m", "m"), ("h", "h"), ("d", "d"), ("w", "w")];
+
 /// A length of time: `90s`, `5min`, `1h30m`, `2d`, `500ms`, or a number of seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Duration {
@@ -39,7 +43,7 @@ pub enum DurationFault {
     Malformed(String),
     /// A number is followed by a word that is not a unit.
     UnknownUnit(String),
-    /// A number after others has no unit, so that nobody knows how long it is.
+    /// A number after others has no unit, so its meaning is unclear.
     MissingUnit(String),
     /// A unit comes twice, or after a smaller one.
     Disordered(String),
@@ -110,6 +114,22 @@ impl Duration {
         }
     }
 
+    /// Returns what was probably meant by a text whose units are words, such as `30 minutes`.
+    fn meant(text: &str) -> Option<String> {
+        let meant: String = text.split_whitespace().collect();
+        let (mut short, mut rest) = (String::new(), meant.as_str());
+        while !rest.is_empty() {
+            let digits = length_of(rest, |letter| !letter.is_alphabetic());
+            let (number, after) = rest.split_at(digits);
+            let (unit, after) = after.split_at(length_of(after, char::is_alphabetic));
+            let unit = unit.to_lowercase();
+            short.push_str(number.trim_end_matches(','));
+            short.push_str(UNIT_WORDS.iter().find(|(word, _)| unit.starts_with(word)).map_or(&unit, |(_, unit)| unit));
+            rest = after;
+        }
+        (short != text && Duration::parse(&short).is_ok()).then_some(short)
+    }
+
     /// Returns it as the standard library has it.
     pub fn as_std(self) -> std::time::Duration {
         std::time::Duration::from_millis(self.milliseconds)
@@ -145,12 +165,13 @@ impl Wire for Duration {
             Node::Number(number) => {
                 Duration::parse(&number.as_f64().unwrap_or(f64::MAX).to_string()).map_err(|fault| fault.to_string())
             }
-            other => Err(format!("this should be {}, but it is {}", Self::EXPECTED, other.kind())),
+            other => Err(reader.should_be(Self::EXPECTED, other.kind())),
         };
         match read {
             Ok(duration) => Some(duration),
             Err(fault) => {
-                reader.wrong_value(fault, Self::EXPECTED, node);
+                let meant = node.as_text().and_then(Duration::meant).map(|meant| format!("did you mean `{meant}`?"));
+                reader.wrong_value(fault, meant, node);
                 None
             }
         }

@@ -21,7 +21,7 @@ impl<'r, 't> Positions<'r, 't> {
         Positions { lines: Lines::new(bytes), block, spans, length: bytes.len() }
     }
 
-    /// Says whether there is a value under a pointer.
+    /// Returns whether there is a value under a pointer.
     pub(crate) fn has(&self, pointer: &str) -> bool {
         self.spans.has(pointer)
     }

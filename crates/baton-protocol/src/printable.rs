@@ -1,4 +1,4 @@
-//! Text that can be shown: whatever stands in a document does nothing to the terminal of whoever reads it.
+//! Makes text safe to show: nothing in a document can control the reader's terminal.
 
 /// Replaces control characters, so that a document cannot write to a terminal through us.
 ///

@@ -9,6 +9,7 @@ pub mod json;
 pub mod locate;
 pub mod markdown;
 pub mod yaml;
+mod yaml_mistakes;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -214,7 +215,7 @@ const SMALL_OBJECT: usize = 32;
 struct Names<'t>(HashSet<Cow<'t, str>>);
 
 impl<'t> Names<'t> {
-    /// Says whether a key is among the members already.
+    /// Returns whether a key is among the members already.
     #[expect(clippy::ptr_arg, reason = "a borrowed name is kept without a copy")]
     fn repeats(&mut self, key: &Cow<'t, str>, members: &[(Cow<'t, str>, Node<'t>)]) -> bool {
         if members.len() < SMALL_OBJECT {
@@ -229,11 +230,11 @@ impl<'t> Names<'t> {
 
 /// Says that a key is there twice.
 fn twice(key: &str) -> String {
-    format!("the key `{}` is there twice", excerpt(key))
+    format!("duplicate key `{}`", excerpt(key))
 }
 
 /// What to do about a key that is there twice.
-const TWICE_HELP: &str = "keep one of the two; readers disagree about which one counts";
+const TWICE_HELP: &str = "keep one of the two; programs disagree about which one counts";
 
 /// The words for what is nested deeper than `DEPTH_MAX`.
 const TOO_DEEP: &str = "lists and objects are nested more than 64 deep";

@@ -47,7 +47,7 @@ enum Outcome {
     Trouble(Trouble),
 }
 
-/// Reads a document. Never fails: what cannot be read is a finding, and then there is no document.
+/// Reads a document. Never fails: a text that cannot be read gives a finding and no document.
 ///
 /// ```
 /// use baton_protocol::{Dialect, Hints, Kind};
@@ -112,6 +112,7 @@ impl<'t> Reading<'t> {
                     given.into_iter().for_each(|finding| self.findings.push(finding));
                     Outcome::Read
                 }
+                None if is_workflow(&node) => Outcome::Unmarked("a workflow"),
                 None => Outcome::Unmarked(node.kind()),
             },
             Err(trouble) => {
@@ -273,7 +274,7 @@ pub(crate) fn note_encoding(text: &str, offset: usize, findings: &mut Findings) 
 /// Makes a permission of what a file says, or explains why it is none.
 pub(crate) fn permission(rule: &str, reason: &str, place: Place) -> Result<Permission, Finding> {
     match rules::Rule::find(rule) {
-        None => Err(bad_allow(place, format!("there is no rule `{}`", excerpt(rule)))),
+        None => Err(bad_allow(place, format!("unknown rule `{}`", excerpt(rule)))),
         Some(found) if found.fixed => Err(bad_allow(place, format!("the rule `{rule}` cannot be allowed"))),
         Some(_) if reason.trim().is_empty() => Err(bad_allow(place, format!("`{rule}` is allowed without a reason"))),
         Some(_) => Ok(Permission { rule: rule.to_owned(), reason: reason.trim().to_owned() }),
@@ -284,9 +285,18 @@ fn bad_allow(place: Place, message: String) -> Finding {
     Finding::new(&rules::bad_allow::RULE, place, message).help("write `baton: allow RULE: reason`")
 }
 
+fn is_workflow(node: &Node<'_>) -> bool {
+    node.get("phases").is_some() && node.get("name").is_some()
+}
+
 /// Explains that a document has no dialect.
 fn no_dialect(kind: &'static str) -> Finding {
     let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
+    if kind == "a workflow" {
+        let message = "this is a workflow, not a handoff".to_owned();
+        let finding = Finding::new(&rules::unknown_dialect::RULE, Place::Value(String::new()), message);
+        return finding.help("check it with `baton workflow check`");
+    }
     let message = match kind {
         "an object" => "this has the marks of no known dialect".to_owned(),
         other => format!("a handoff is an object, but this is {other}"),
@@ -295,7 +305,7 @@ fn no_dialect(kind: &'static str) -> Finding {
         .help(format!("name it with --dialect: {}", names.join(", ")))
 }
 
-/// Says whether a text may be meant as a handoff, before it is parsed or when it cannot be.
+/// Returns whether a text may be meant as a handoff, before it is parsed or when it cannot be.
 fn looks_marked(text: &str) -> bool {
     let has = |word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
     let marks = [

@@ -81,7 +81,7 @@ pub struct Rule {
 /// How a rule looks.
 #[derive(Debug)]
 pub enum RuleCheck {
-    /// It speaks while something is read, or when the work is examined.
+    /// It reports while a document is read, or when work is verified.
     WhileReading,
     /// At a document of a handoff.
     Document(fn(&Case<'_>, &mut RuleFindings<'_>)),
@@ -95,7 +95,7 @@ impl Rule {
         ALL.iter().copied().find(|rule| rule.name == name)
     }
 
-    /// Says whether it takes more than the document and the workspace: only whoever runs the work can apply it.
+    /// Returns whether it needs more than the document and the workspace, so that only a run can apply it.
     pub fn is_examined(&self) -> bool {
         self.group == Group::Evidence && matches!(self.check, RuleCheck::WhileReading)
     }
@@ -161,7 +161,7 @@ impl<'a> Case<'a> {
         extensions.find_map(|extensions| extensions.fields.get(source_pointer))
     }
 
-    /// Says whether the document is a metadata block or a phase block.
+    /// Returns whether the document is a metadata block or a phase block.
     pub fn is_block(&self) -> bool {
         matches!(self.dialect, Dialect::MetadataBlock | Dialect::PhaseBlock)
     }
@@ -347,7 +347,9 @@ rules! {
     unknown_reference
     input_contradiction
     bad_limit
+    bad_variable
     missing_file
     missing_command
+    nested_workflow
     withheld_key
 }

@@ -47,7 +47,7 @@ impl CompiledSchema {
             .map_err(|error| SchemaFault::NotASchema(error.to_string()))
     }
 
-    /// Says whether a value satisfies the schema.
+    /// Returns whether a value satisfies the schema.
     pub fn is_valid(&self, value: &Value) -> bool {
         self.0.is_valid(value)
     }

@@ -11,7 +11,7 @@ use crate::rules::Rule;
 pub enum Level {
     /// The rule does not speak.
     Off,
-    /// The rule speaks with this severity in every dialect.
+    /// The rule has this severity in every dialect.
     At(Severity),
 }
 
@@ -44,7 +44,7 @@ pub struct Permission {
 pub enum FilePermissions {
     /// Nothing.
     None,
-    /// Rules that are no errors.
+    /// Rules below the severity `error`.
     Warnings,
     /// Every rule that can be configured.
     All,
@@ -61,7 +61,7 @@ impl FilePermissions {
         }
     }
 
-    /// Says whether a document may allow itself a finding of this severity.
+    /// Returns whether a document may allow itself a finding of this severity.
     pub fn covers(self, severity: Severity) -> bool {
         match self {
             FilePermissions::None => false,
@@ -81,7 +81,7 @@ impl Principals {
         Principals(list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect())
     }
 
-    /// Says whether somebody is one of them.
+    /// Returns whether somebody is one of them.
     pub fn include(&self, name: &str) -> bool {
         let mut left_out = self.0.iter().filter_map(|pattern| pattern.strip_prefix('!'));
         let mut included = self.0.iter().filter(|pattern| !pattern.starts_with('!'));
@@ -141,7 +141,7 @@ pub struct Settings {
     pub phases: Vec<String>,
     /// The most tokens that a summary may have.
     pub summary_tokens: usize,
-    /// The keys that the project names: whoever has one can sign decisions.
+    /// The public keys of those who can sign decisions in this project.
     pub signers: Vec<Signer>,
 }
 
@@ -160,7 +160,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Says whether a rule does not speak at all.
+    /// Returns whether a rule is off.
     pub fn is_off(&self, rule: &Rule) -> bool {
         !rule.fixed && self.levels.get(rule.name) == Some(&Level::Off)
     }

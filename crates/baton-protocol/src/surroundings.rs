@@ -1,6 +1,6 @@
 //! What is known around a document: its path, its request, the workspace and the schemas.
 //!
-//! The two traits are ports: this crate does no I/O, whoever judges brings the eyes.
+//! The two traits are ports: this crate does no I/O, so the caller provides access to files and schemas.
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub trait Workspace {
     fn look(&self, path: &str) -> PathState;
     /// Counts the lines of a file; `None` if it cannot be read.
     fn count_lines(&self, path: &str) -> Option<usize>;
-    /// Reads a JSON file; `None` if it cannot be read or is no JSON.
+    /// Reads a JSON file; `None` if it cannot be read or is not JSON.
     fn read_json(&self, path: &str) -> Option<Value>;
 }
 

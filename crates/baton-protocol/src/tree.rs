@@ -36,7 +36,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// Says whether this is an object with the member `key`.
+    /// Returns whether this is an object with the member `key`.
     pub fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }

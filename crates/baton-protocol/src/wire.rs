@@ -4,14 +4,16 @@
 //! Reading never stops at the first mistake. What the structure cannot hold (unknown members, wrong types,
 //! explicit nulls) is kept as residue under its JSON pointer, so that writing back loses nothing.
 
+mod advice;
 mod macros;
 mod scalars;
 pub mod words;
 mod yes_or_no;
 
+pub use advice::{Advice, Foreign};
 pub(crate) use macros::{vocabulary, wire};
 pub use scalars::Label;
-pub use words::{closest, fits, same_word, suggest};
+pub use words::{closest, distinct, fits, same_word, suggest};
 pub use yes_or_no::yes_or_no;
 
 use std::borrow::Cow;
@@ -28,6 +30,9 @@ pub trait Wire: Sized + JsonSchema {
     /// What is expected, for messages: "text", "a list".
     const EXPECTED: &'static str;
 
+    /// Whether nothing at all is a value like any other.
+    const TAKES_NULL: bool = false;
+
     /// Reads a value. When it has the wrong shape the reader is told, the value stays as residue, and this is `None`.
     fn read(node: Node<'_>, reader: &mut Reader) -> Option<Self>;
 
@@ -37,6 +42,9 @@ pub trait Wire: Sized + JsonSchema {
 
 /// A member of a structure: an optional value or a list, absent by default.
 pub trait Member: Default {
+    /// Whether nothing at all is a value like any other.
+    const TAKES_NULL: bool = false;
+
     /// Fills the member from a value that is not null.
     fn fill(&mut self, node: Node<'_>, reader: &mut Reader);
 
@@ -48,6 +56,8 @@ pub trait Member: Default {
 }
 
 impl<T: Wire> Member for Option<T> {
+    const TAKES_NULL: bool = T::TAKES_NULL;
+
     fn fill(&mut self, node: Node<'_>, reader: &mut Reader) {
         *self = T::read(node, reader);
     }
@@ -104,37 +114,36 @@ impl Member for Map<String, Value> {
 #[derive(Debug, Clone)]
 enum Token {
     Name(Cow<'static, str>),
+    /// A name that the author has chosen.
+    Chosen(String),
     Index(usize),
 }
 
 /// Collects what is found while a tree is read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reader {
     path: Vec<Token>,
-    /// The rule that speaks about members which the structures do not know.
-    unknown: &'static rules::Rule,
+    /// How mistakes are answered, where whatever the structures do not know is a mistake.
+    advice: Option<&'static Advice>,
+    /// Where something is wrong that was said already of what stands before it.
+    pub unsaid: Vec<String>,
     /// What is wrong.
     pub findings: Findings,
     /// What the structures could not hold, by pointer.
     pub residue: Vec<(String, Value)>,
 }
 
-impl Default for Reader {
-    fn default() -> Self {
-        Reader::with_unknown(&rules::unknown_field::RULE)
-    }
-}
-
 impl Reader {
-    /// Makes a reader that reports unknown members by a rule of their own.
-    pub fn with_unknown(unknown: &'static rules::Rule) -> Self {
-        Reader { path: Vec::new(), unknown, findings: Findings::default(), residue: Vec::new() }
+    /// Makes a reader of documents that have no members but those of their structures.
+    pub fn with_advice(advice: &'static Advice) -> Self {
+        Reader { advice: Some(advice), ..Reader::default() }
     }
 
     /// Returns the JSON pointer of the value being read.
     pub fn pointer(&self) -> String {
         self.path.iter().fold(String::new(), |pointer, token| match token {
             Token::Name(name) => join(&pointer, name),
+            Token::Chosen(name) => join(&pointer, name),
             Token::Index(index) => format!("{pointer}/{index}"),
         })
     }
@@ -146,13 +155,30 @@ impl Reader {
 
     /// Reports a value of the wrong type and keeps it.
     pub fn wrong_type(&mut self, expected: &str, node: Node<'_>) {
-        self.wrong_value(format!("this should be {expected}, but it is {}", node.kind()), expected, node);
+        let help = self.right_type(expected, &node);
+        self.wrong_value(self.should_be(expected, node.kind()), help, node);
+    }
+
+    /// Says that the value being read should be something else. It is named, because not everybody sees its place.
+    pub fn should_be(&self, expected: &str, found: &str) -> String {
+        let (indices, name): (String, Option<&str>) =
+            self.path.iter().fold((String::new(), None), |(indices, name), token| match token {
+                Token::Name(name) => (String::new(), Some(name.as_ref())),
+                Token::Chosen(name) => (String::new(), Some(name)),
+                Token::Index(index) => (format!("{indices}[{index}]"), name),
+            });
+        let name = name.map_or_else(|| "this".to_owned(), |name| format!("`{}{indices}`", excerpt(name)));
+        format!("{name} should be {expected}, but it is {found}")
     }
 
     /// Reports a value that cannot be what its field means, in words of its own, and keeps it.
-    pub fn wrong_value(&mut self, message: String, expected: &str, node: Node<'_>) {
-        let finding = Finding::new(&rules::wrong_type::RULE, Place::Value(self.pointer()), message);
-        self.findings.push(finding.help(format!("write {expected} in its place")));
+    pub fn wrong_value(&mut self, message: String, help: Option<String>, node: Node<'_>) {
+        if self.repeats_itself() {
+            self.unsaid.push(self.pointer());
+        } else {
+            let finding = Finding::new(&rules::wrong_type::RULE, Place::Value(self.pointer()), message);
+            self.findings.push(Finding { help, ..finding });
+        }
         self.keep(node.into_json());
     }
 
@@ -163,24 +189,36 @@ impl Reader {
         self.keep(Value::String(word.to_owned()));
     }
 
-    /// Reports a member that the structure does not know and keeps it.
-    pub fn unknown_member(&mut self, name: &str, node: Node<'_>, known: &[&str]) {
+    /// Reports a member that the structure does not know and keeps it, unless it is known which one was meant: then that one
+    /// is given back, and what follows from it is judged as if it had been written.
+    pub fn unknown_member<'t>(
+        &mut self,
+        name: &str,
+        node: Node<'t>,
+        known: &[&'static str],
+    ) -> Option<(&'static str, Node<'t>)> {
+        let meant = self.meant(name, known);
         self.path.push(Token::Name(Cow::Owned(name.to_owned())));
         let pointer = self.pointer();
-        let rule = self.unknown;
+        let rule = self.advice.map_or(&rules::unknown_field::RULE, |advice| advice.unknown);
         self.findings.add(rule, || {
             let message = format!("`{}` is not a field of this document", excerpt(name));
-            let finding = Finding::new(rule, Place::Name(pointer), message);
-            match closest(name, known) {
-                Some(close) => finding.help(format!("did you mean `{close}`?")),
-                None if rule.severity == crate::Severity::Error => {
-                    finding.help(format!("use one of: {}", known.join(", ")))
-                }
-                None => finding.help("it is kept, but nobody reads it"),
-            }
+            Finding::new(rule, Place::Name(pointer), message).help(match meant {
+                Some(Foreign::Renamed(close)) => format!("did you mean `{close}`?"),
+                Some(Foreign::Explained(advice)) => advice.to_owned(),
+                None if rule.severity == crate::Severity::Error => format!("use one of: {}", known.join(", ")),
+                None => "it is kept, but ignored".to_owned(),
+            })
         });
-        self.keep(node.into_json());
+        let recovered = match (meant, self.advice) {
+            (Some(Foreign::Renamed(meant)), Some(_)) => Some((meant, node)),
+            _ => {
+                self.keep(node.into_json());
+                None
+            }
+        };
         self.path.pop();
+        recovered
     }
 
     /// Keeps a member that belongs to the dialect but not to this document, without a word.
@@ -203,17 +241,29 @@ impl Reader {
 
     /// Reports the required members that are missing or null.
     pub fn require(&mut self, required: &[(&'static str, &'static str)], members: &[(Cow<'_, str>, Node<'_>)]) {
+        self.require_of(required, &[], members);
+    }
+
+    /// Reports the required ones of the known members that are missing or null. One that was written under another name is
+    /// reported under that.
+    pub fn require_of(
+        &mut self,
+        required: &[(&'static str, &'static str)],
+        known: &[&'static str],
+        members: &[(Cow<'_, str>, Node<'_>)],
+    ) {
         for (name, meaning) in required {
             let (pointer, message) = match members.iter().find(|(key, _)| key == name) {
+                None if self.is_under_another_name(name, known, members) => continue,
                 None => (self.pointer(), format!("`{name}` is missing")),
                 Some((_, Node::Null)) => (join(&self.pointer(), name), format!("`{name}` is required, but it is null")),
                 Some(_) => continue,
             };
-            let meaning = meaning.trim().trim_end_matches('.');
-            self.findings.push(
-                Finding::new(&rules::missing_field::RULE, Place::Value(pointer), message)
-                    .help(format!("add `{name}`: {}", lower_first(meaning))),
-            );
+            let help = self.example_of(name).unwrap_or_else(|| {
+                let meaning = meaning.trim().trim_end_matches('.');
+                format!("add `{name}`: {}", lower_first(meaning))
+            });
+            self.findings.push(Finding::new(&rules::missing_field::RULE, Place::Value(pointer), message).help(help));
         }
     }
 
@@ -231,7 +281,12 @@ impl Reader {
     pub fn member<M: Member>(&mut self, name: &'static str, member: &mut M, node: Node<'_>) {
         self.path.push(Token::Name(Cow::Borrowed(name)));
         match node {
-            Node::Null => self.keep(Value::Null),
+            Node::Null => {
+                if !M::TAKES_NULL {
+                    self.report_null(name);
+                }
+                self.keep(Value::Null);
+            }
             node => member.fill(node, self),
         }
         self.path.pop();
@@ -247,7 +302,7 @@ impl Reader {
 
     /// Reads something below a member whose name the author has chosen.
     pub fn named<T>(&mut self, name: &str, read: impl FnOnce(&mut Reader) -> T) -> T {
-        self.path.push(Token::Name(Cow::Owned(name.to_owned())));
+        self.path.push(Token::Chosen(name.to_owned()));
         let value = read(self);
         self.path.pop();
         value

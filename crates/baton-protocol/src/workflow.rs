@@ -4,6 +4,7 @@
 //! What the parts mean to each other is judged in `workflow/rules.rs`; what runs is the engine's business.
 
 mod acknowledge;
+mod advice;
 mod approver_names;
 mod cage;
 mod choice;
@@ -25,7 +26,7 @@ pub use approver_names::ApproverNames;
 pub use cage::{CageFields, Confinement, PathPatterns, Sandbox};
 pub use choice::{CommandLine, PassWhen, Review};
 pub use default_routes::{COMMON_REASONS, DEFAULT_ROUTES, DefaultRoute, HUMAN, REASONS, SCHEMA_DISCOVERY_FAILED};
-pub use files::Files;
+pub use files::{Files, NestedWorkflow};
 pub use flow::{Flow, FlowStep, PhaseKind, Way, Within};
 pub use named::NamedList;
 pub use reading::{WorkflowReading, read};
@@ -99,7 +100,7 @@ wire! {
         optional allow: Vec<Allowance>,
         /// Files that a run keeps current while it goes on, for people and tools that read folders.
         optional views: Vec<PlacedView>,
-        /// Whether agents and commands are caged; `on` unless given.
+        /// Whether agents and commands are caged; default: `on`.
         optional sandbox: Option<Sandbox>,
         /// What agents and commands may see, change and use up.
         optional cage: Option<CageFields>,
@@ -109,7 +110,7 @@ wire! {
     pub struct InputDeclaration {
         /// What it is.
         optional description: Option<String>,
-        /// What it is unless given.
+        /// The default value.
         optional default: Option<Value>,
         /// Whether a run cannot start without it.
         optional required: Option<bool>,
@@ -161,7 +162,7 @@ wire! {
         optional input_schema: Option<String>,
         /// The JSON Schema of what it makes, in `schemas`.
         optional output_schema: Option<String>,
-        /// Whether it is caged; as the workflow says unless given.
+        /// Whether it is caged; default: as the workflow says.
         optional sandbox: Option<Sandbox>,
         /// What it may see, change and use up, beyond what the workflow says.
         optional cage: Option<CageFields>,
@@ -195,13 +196,13 @@ wire! {
         optional parallel: Vec<Phase>,
         /// An expression that gives a list; `phases` run once for each item.
         optional foreach: Option<String>,
-        /// The name of the item in expressions and templates; `item` unless given.
+        /// The name of the item in expressions and templates; default: `item`.
         optional r#as: Option<String>,
         /// What runs for each item.
         optional phases: Vec<Phase>,
-        /// How many items are worked on at the same time; 8 unless given, 0 for all of them.
+        /// How many items are worked on at the same time; default: 8; 0 for all of them.
         optional at_once: Option<u64>,
-        /// How often it may be visited until a person must look; `limits.visits_per_phase` unless given.
+        /// How often it may be visited before a person is asked; default: `limits.visits_per_phase`.
         optional visits: Option<u64>,
         /// Another workflow file that runs as this phase.
         optional workflow: Option<String>,
@@ -228,7 +229,7 @@ wire! {
         optional review: Option<Review>,
         /// Commands that must pass before the report counts.
         optional verify: Vec<CheckFields>,
-        /// Patterns of the files that it may change; none of them if the list is empty, all of them unless given.
+        /// Patterns of the files that it may change; default: none of them if the list is empty, all of them.
         optional writes: Option<PathPatterns>,
         /// Skills that must be used in this phase, beyond those of the agent.
         optional mandatory_skills: Vec<Skill>,
@@ -282,11 +283,11 @@ wire! {
     pub struct RouteFields {
         /// Of which agent; `*` for all, `frontend-*` for those whose names begin so.
         optional agent: Option<String>,
-        /// With which status; `blocked` unless given.
+        /// With which status; default: `blocked`.
         optional status: Option<Outcome>,
-        /// With which reason, or a pattern such as `security*`; any unless given.
+        /// With which reason, or a pattern such as `security*`; default: any.
         optional reason: Option<String>,
-        /// With which verdict of a reviewer; any unless given.
+        /// With which verdict of a reviewer; default: any.
         optional verdict: Option<String>,
         /// The agent that it goes to, or `human`.
         optional to: Option<String>,
@@ -296,13 +297,13 @@ wire! {
 
     /// When a person must look. Zero means without limit.
     pub struct Limits {
-        /// Handoffs of a run; 50 unless given.
+        /// Handoffs of a run; default: 50.
         optional handoffs: Option<u64>,
-        /// Visits of the same phase; 3 unless given.
+        /// Visits of the same phase; default: 3.
         optional visits_per_phase: Option<u64>,
-        /// The same failure in the same phase; 3 unless given.
+        /// The same failure in the same phase; default: 3.
         optional same_failure: Option<u64>,
-        /// Times that two agents hand work to each other; 3 unless given.
+        /// Times that two agents hand work to each other; default: 3.
         optional ping_pong: Option<u64>,
         /// How long the run may take.
         optional wall_clock: Option<Duration>,
@@ -310,7 +311,7 @@ wire! {
         optional tokens: Option<u64>,
         /// What all of it may cost in US dollars, as far as the agents' programs tell a price.
         optional cost: Option<Number>,
-        /// Tokens of a summary; 500 unless given.
+        /// Tokens of a summary; default: 500.
         optional summary_tokens: Option<u64>,
         /// Tokens of a prompt, unless the agent says otherwise.
         optional prompt_tokens: Option<u64>,
@@ -325,8 +326,16 @@ wire! {
     }
 }
 
-/// Returns whether a variable is meant by a name or by a pattern with one `*`.
+/// Returns whether a variable is Baton's own. The address of the store is one; those that an attempt gets are set for it.
+pub fn is_own_variable(name: &str) -> bool {
+    name.starts_with("BATON_")
+}
+
+/// Returns whether a variable is meant by a name or by a pattern with one `*`; Baton's own are meant by none.
 pub fn is_variable(pattern: &str, name: &str) -> bool {
+    if is_own_variable(name) {
+        return false;
+    }
     match pattern.split_once('*') {
         None => pattern == name,
         Some((begin, end)) => name.len() >= begin.len() + end.len() && name.starts_with(begin) && name.ends_with(end),

@@ -14,7 +14,7 @@ use baton_protocol::read::Format;
 use baton_protocol::rules::{self, Group, Rule};
 use baton_protocol::schema::{CompiledSchema, SchemaFault};
 use baton_protocol::surroundings::{PathState, Schemas, Workspace};
-use baton_protocol::workflow::{self, Files};
+use baton_protocol::workflow::{self, Files, NestedWorkflow};
 use baton_protocol::{Dialect, Hints, Judgement, Settings, Surroundings};
 use serde_json::Value;
 
@@ -68,6 +68,15 @@ impl Files for Folder {
 
     fn has_variable(&self, name: &str) -> bool {
         name == "OPENROUTER_API_KEY"
+    }
+
+    fn is_in_workspace(&self, path: &str) -> bool {
+        path.starts_with("target/")
+    }
+
+    fn nested(&self, path: &str) -> Option<NestedWorkflow> {
+        let bytes = fs::read(self.0.join(path)).ok()?;
+        Some(NestedWorkflow { workflow: workflow::read(&bytes).workflow, leads_back: path.ends_with("fail.yaml") })
     }
 }
 

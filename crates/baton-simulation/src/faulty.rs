@@ -8,14 +8,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_engine::evidence::Content;
 use baton_engine::handoff::{Digest, WrittenDocument};
-use baton_engine::journal::{Event, Head};
+use baton_engine::journal::{Event, Hash, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
 use baton_engine::store::{
     AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order,
-    StoreError, TransactionStep,
+    PositionedEvent, StoreError, TransactionStep,
 };
+use baton_engine::token::AccessToken;
 use baton_engine::{Handoff, HandoffId, RunId, Store};
 use jiff::Timestamp;
 use tokio::time::Instant;
@@ -274,6 +275,30 @@ impl Store for Faulty {
 
     async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
         self.through(Call::Reads, self.store.content(run, digest)).await
+    }
+
+    async fn events_after(&self, position: u64, limit: u32) -> Result<Vec<PositionedEvent>, StoreError> {
+        self.through(Call::Reads, self.store.events_after(position, limit)).await
+    }
+
+    async fn last_position(&self) -> Result<u64, StoreError> {
+        self.through(Call::Reads, self.store.last_position()).await
+    }
+
+    async fn add_token(&self, token: &AccessToken) -> Result<(), StoreError> {
+        self.through(Call::Writes, self.store.add_token(token)).await
+    }
+
+    async fn tokens(&self) -> Result<Vec<AccessToken>, StoreError> {
+        self.through(Call::Reads, self.store.tokens()).await
+    }
+
+    async fn token_with(&self, digest: &Hash) -> Result<Option<AccessToken>, StoreError> {
+        self.through(Call::Reads, self.store.token_with(digest)).await
+    }
+
+    async fn revoke_token(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+        self.through(Call::Writes, self.store.revoke_token(id, at)).await
     }
 
     fn changes(&self) -> u64 {

@@ -8,8 +8,8 @@ use baton_engine::memory::MetCells;
 use crate::world::WorldEnd;
 
 /// What must have happened in enough worlds; a fault that is never tried proves nothing.
-pub const KINDS: [&str; 38] = [
-    "agent answers when its time is over",
+pub const KINDS: [&str; 39] = [
+    "agent answers when time limit reached",
     "agent fails",
     "agent fails for good",
     "agent hangs",
@@ -29,6 +29,7 @@ pub const KINDS: [&str; 38] = [
     "driver paused before a commit",
     "driver told to stop",
     "driver waits for people",
+    "run begins again",
     "party cut off",
     "person answers late",
     "person decides about what may have changed",

@@ -101,7 +101,7 @@ pub fn agreeable(question: &Question) -> Decision {
         ExpectedReply::Clarification | ExpectedReply::Escalation => {
             Decision::Answer { answers: "A semicolon. Start it from server/tracker.py.".to_owned() }
         }
-        ExpectedReply::Choice => {
+        ExpectedReply::Choice | ExpectedReply::GateChoice => {
             let words: Vec<&str> = question.choices.iter().map(|(word, _)| word.as_str()).collect();
             // At a limit it must come to an end: some workflows go round in a circle.
             let onward = (words.contains(&"revise") && words.contains(&"stop")).then_some("stop");

@@ -16,9 +16,10 @@ use tokio::task::JoinSet;
 
 use crate::chance::Chance;
 use crate::fault::Weather;
-use crate::faulty::WITHOUT_END;
+use crate::faulty::{Faulty, WITHOUT_END};
 use crate::mind::Mind;
 use crate::moods::Mood;
+use crate::puppet::Puppet;
 use crate::random;
 use crate::stage::{Life, Living, Machine, Stage};
 use crate::witness::BrokenPromise;
@@ -135,6 +136,9 @@ impl Keeper {
                 }
                 about(15)
             }
+            Life::Ended(Ok(End::Failed(_) | End::Cancelled)) if self.begins && !clear && self.begins_again().await => {
+                about(10)
+            }
             Life::Ended(Ok(End::Completed | End::Failed(_) | End::Cancelled)) => None,
             Life::Ended(Ok(End::Waiting(questions))) => {
                 self.slot.stage.tally.count("driver waits for people");
@@ -161,6 +165,35 @@ impl Keeper {
                 about(10)
             }
         }
+    }
+
+    /// Whoever has begun a run may let it begin again when it has ended without success, as `baton resume --from` does.
+    async fn begins_again(&self) -> bool {
+        if !self.slot.chance.happens(0.3) {
+            return false;
+        }
+        let weather = Arc::new(Weather::new(self.slot.chance.fork(), self.slot.rate, true, self.slot.clear.clone()));
+        let mind: Arc<dyn Mind> = self.slot.mind.clone();
+        let stage = &self.slot.stage;
+        let (mut driver, living, _) = stage.driver(&self.machine, &self.run, &mind, weather.clone(), &self.slot.chance);
+        // It is a person who writes, not a driver.
+        let memory = Arc::new(stage.memory.used_by("ana"));
+        driver.store = Arc::new(Faulty::new(memory, weather, living.strings.clone(), stage.tally.clone()));
+        let phases = &self.definition.workflow.phases;
+        let phase = phases[usize::try_from(self.slot.chance.below(phases.len() as u64)).unwrap_or_default()].id();
+        let from = Some(phase).filter(|_| self.slot.chance.happens(0.5));
+        let again = driver.begin_again(&self.run, from, "ana", None);
+        let again = Puppet::new(again, living.strings.clone()).await;
+        self.slot.stage.witness.died(&driver.claimant);
+        // The answer may have been lost: whether it begins again is seen in the store.
+        let is_over = self.slot.stage.read(&self.run).is_none_or(|run| run.is_finished());
+        if matches!(again, Some(Ok(_))) && is_over {
+            self.accuse("what was accepted is never lost", "the run does not begin again".to_owned());
+        }
+        if !is_over {
+            self.slot.stage.tally.count("run begins again");
+        }
+        !is_over
     }
 
     /// Says whether a driver has had the run: it wrote something after its claim.

@@ -89,9 +89,9 @@ impl Mood {
                 2 => reject(),
                 _ => ask(),
             },
-            ExpectedReply::Choice => {
+            reply @ (ExpectedReply::Choice | ExpectedReply::GateChoice) => {
                 let words: Vec<&str> = question.choices.iter().map(|(word, _)| word.as_str()).collect();
-                match self.chance.happens(0.1) {
+                match self.chance.happens(0.1) && reply == ExpectedReply::GateChoice {
                     true => reject(),
                     false => Decision::Answer { answers: (*self.chance.pick(&words)).to_owned() },
                 }
@@ -130,7 +130,7 @@ impl Mind for Mood {
                     return (time, Act::Hangs);
                 }
                 5 | 6 if job.timeout.is_some() => {
-                    self.count("agent answers when its time is over");
+                    self.count("agent answers when time limit reached");
                     return (time, Act::SaysLate(self.saying()));
                 }
                 1..=3 => {

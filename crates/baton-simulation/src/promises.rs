@@ -175,7 +175,9 @@ impl<'h> History<'h> {
             one.handoff.as_str() == run.id.as_str()
                 && matches!(one.kind.as_str(), "reported" | "failed" | "cancelled" | "expired")
         };
-        let ends = run.is_finished() || together.iter().any(root_ends);
+        // A run that begins again calls off what is open, and nothing follows from it.
+        let leaves = together.iter().any(|one| one.handoff.as_str() == run.id.as_str() && one.kind == "requeued");
+        let ends = run.is_finished() || leaves || together.iter().any(root_ends);
         let writer = self.stamps.get(index(event.seq));
         let by_driver = writer.is_some_and(|stamp| is_driver(&stamp.writer) && stamp.verb == "carry_out");
         let routed = together.iter().any(|one| one.handoff == handoff.id && one.kind == "routed");
@@ -261,6 +263,9 @@ fn index(seq: u64) -> usize {
 }
 
 fn revises(run: &Run, event: &Event, fact: &Fact) -> bool {
+    if matches!(fact, Fact::Happened(Command::Requeue(_))) && event.handoff.as_str() == run.id.as_str() {
+        return true;
+    }
     let Fact::Happened(Command::Decide(decide)) = fact else { return false };
     let Decision::Answer { answers } = &decide.decision else { return false };
     let limit = run.find(&event.handoff).is_some_and(|tracked| tracked.step.role == Role::Limit);

@@ -147,7 +147,9 @@ impl Stage {
                 self.tally.count("driver killed");
                 Life::Killed
             }
-            Some(Err(DriverProblem::Workspace(problem))) => panic!("every run has a workspace of its own: {problem}"),
+            Some(Err(
+                problem @ (DriverProblem::Workspace(_) | DriverProblem::Driven(_) | DriverProblem::NoWayBack(_)),
+            )) => panic!("every run has a workspace of its own, and begins again when it can: {problem}"),
             Some(Err(DriverProblem::Store(error))) => Life::Ended(Err(error)),
             Some(Ok(end)) => Life::Ended(Ok(end)),
         }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_engine::Fence;
+use baton_engine::failure::Code;
 use baton_engine::handoff::{Digest, StateName};
 use baton_engine::journal::Fact;
 use baton_engine::lifecycle::{Again, Command, Verdict};
@@ -227,6 +228,8 @@ fn counted(before: &Handoff, change: &RowChange, say: &mut impl FnMut(&'static s
     if let (State::Pending { ready_at }, true) = (&change.after.state, is_retry) {
         let waits = u64::try_from(ready_at.duration_since(change.event.at).as_millis()).unwrap_or_default();
         let policy = &before.terms.retry;
+        let refused = change.after.last_failure.as_ref().is_some_and(|why| why.code == Code::validation_failed());
+        let waits = if policy.at_once_if_refused && refused { policy.delay_ms } else { waits };
         if policy.jitter == 0.0 && policy.multiplier >= 1.0 && waits < policy.delay_ms {
             say("retries wait as agreed", format!("{waits} ms instead of {} ms", policy.delay_ms));
         }

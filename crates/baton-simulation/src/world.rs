@@ -282,7 +282,7 @@ impl World {
         let name = if run.is_finished() { "run ended" } else { "run waits for somebody" };
         self.stage.tally.count(name);
         if !run.is_finished() && promises::waits_for(&run).is_empty() {
-            accuse(run.seq, "every run ends or says whom it waits for", "nobody goes on".to_owned());
+            accuse(run.seq, "every run ends or says whom it waits for", "stuck".to_owned());
         }
         if !run.is_finished() && !self.silent && run.waiting().next().is_some() {
             accuse(run.seq, "every run ends or says whom it waits for", "it was answered and does not end".to_owned());

@@ -162,7 +162,7 @@ fn task_of_an_agent_that_panics_is_a_failed_attempt_and_the_next_one_counts() {
         assert_eq!(play.kinds("r.write.1")[..4], ["accepted", "claimed", "failed", "claimed"]);
         let failure = failure(&play.read());
         assert!(
-            failure.starts_with("PROCESSING_ERROR: a mistake of ours: ") && failure.contains("panicked"),
+            failure.starts_with("PROCESSING_ERROR: internal error, please report it: ") && failure.contains("panicked"),
             "{failure}"
         );
     });
@@ -173,7 +173,7 @@ fn task_of_an_agent_that_panics_for_the_last_time_is_told_to_a_person() {
     paused(async {
         let play = Play::of(ONE_TRY, Worker { panics: Panics::Agent, ..IN_TIME });
         let asked = asked(play.drive(async |_| {}).await);
-        assert!(asked.starts_with("write: PROCESSING_ERROR: a mistake of ours: "), "{asked}");
+        assert!(asked.starts_with("write: PROCESSING_ERROR: internal error, please report it: "), "{asked}");
     });
 }
 
@@ -184,8 +184,8 @@ fn examination_that_panics_is_told_to_a_person_and_nothing_counts_as_verified() 
         let with_command = ONE_TRY.replace("agent: writer}", "agent: writer, verify: [{name: tests, run: test}]}");
         assert_ne!(with_command, ONE_TRY);
         let failures = [
-            (ONE_TRY, "write: PROCESSING_ERROR: a mistake of ours: "),
-            (&with_command, "write: VALIDATION_FAILED: it could not be examined: a mistake of ours: "),
+            (ONE_TRY, "write: PROCESSING_ERROR: internal error, please report it: "),
+            (&with_command, "write: VALIDATION_FAILED: it could not be examined: internal error, please report it: "),
         ];
         for (text, failure) in failures {
             let play = Play::of(text, Worker { panics: Panics::Evidence, ..IN_TIME });

@@ -23,6 +23,7 @@ mod server_clock;
 mod session;
 mod table;
 mod tls;
+mod tokens;
 mod wake;
 mod writing;
 
@@ -33,14 +34,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_engine::evidence::Content;
 use baton_engine::handoff::{Digest, Handoff, WrittenDocument};
-use baton_engine::journal::{Event, Head};
+use baton_engine::journal::{Event, Hash, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
 use baton_engine::store::{
-    AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order, Store,
-    StoreError, TransactionStep,
+    AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order,
+    PositionedEvent, Store, StoreError, TransactionStep,
 };
+use baton_engine::token::AccessToken;
 use baton_engine::{HandoffId, RunId};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 use jiff::Timestamp;
@@ -289,6 +291,30 @@ impl Store for Postgres {
 
     async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
         self.0.patiently(|| contents::find(&self.0, run, digest)).await
+    }
+
+    async fn events_after(&self, position: u64, limit: u32) -> Result<Vec<PositionedEvent>, StoreError> {
+        self.0.patiently(|| look::events_after(&self.0, position, limit)).await
+    }
+
+    async fn last_position(&self) -> Result<u64, StoreError> {
+        self.0.patiently(|| look::last_position(&self.0)).await
+    }
+
+    async fn add_token(&self, token: &AccessToken) -> Result<(), StoreError> {
+        self.0.patiently(|| tokens::add(&self.0, token)).await
+    }
+
+    async fn tokens(&self) -> Result<Vec<AccessToken>, StoreError> {
+        self.0.patiently(|| tokens::all(&self.0)).await
+    }
+
+    async fn token_with(&self, digest: &Hash) -> Result<Option<AccessToken>, StoreError> {
+        self.0.patiently(|| tokens::with(&self.0, digest)).await
+    }
+
+    async fn revoke_token(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+        self.0.patiently(|| tokens::revoke(&self.0, id, at)).await
     }
 
     fn changes(&self) -> u64 {

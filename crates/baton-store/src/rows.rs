@@ -7,6 +7,7 @@ use baton_engine::journal::{Hash, Head};
 use baton_engine::ledger::{LedgerEntry, Occasion};
 use baton_engine::store::StoreError;
 use baton_engine::stored::body::{self, BesideBody};
+use baton_engine::token::{AccessRole, AccessToken};
 use baton_engine::{Handoff, HandoffId, Priority, RunId, State};
 use jiff::Timestamp;
 
@@ -49,6 +50,56 @@ impl LedgerRow {
             head: Head { seq: unsigned(self.events)?, hash: hash(&self.head)? },
             digest: hash(&self.digest)?,
         })
+    }
+}
+
+/// The row of a token of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TokenRow {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) role: String,
+    pub(crate) agent: Option<String>,
+    pub(crate) digest: Vec<u8>,
+    pub(crate) created_at: i64,
+    pub(crate) expires_at: Option<i64>,
+    pub(crate) revoked_at: Option<i64>,
+}
+
+impl TokenRow {
+    /// Returns the row of a token.
+    pub(crate) fn of(token: &AccessToken) -> TokenRow {
+        TokenRow {
+            id: token.id.clone(),
+            name: token.name.clone(),
+            role: token.role.as_str().to_owned(),
+            agent: token.agent.clone(),
+            digest: token.digest.0.to_vec(),
+            created_at: token.created_at.as_microsecond(),
+            expires_at: token.expires_at.map(Timestamp::as_microsecond),
+            revoked_at: token.revoked_at.map(Timestamp::as_microsecond),
+        }
+    }
+
+    /// Reads the token.
+    pub(crate) fn token(self) -> Result<AccessToken, StoreError> {
+        let role = AccessRole::parse(&self.role)
+            .ok_or_else(|| StoreError::Damaged(format!("token {}: unknown role `{}`", self.id, self.role)))?;
+        Ok(AccessToken {
+            role,
+            digest: hash(&self.digest)?,
+            created_at: time(self.created_at)?,
+            expires_at: self.expires_at.map(time).transpose()?,
+            revoked_at: self.revoked_at.map(time).transpose()?,
+            id: self.id,
+            name: self.name,
+            agent: self.agent,
+        })
+    }
+
+    /// Tells that its id or its digest is not new.
+    pub(crate) fn taken() -> StoreError {
+        StoreError::Invalid("there is such a token already".to_owned())
     }
 }
 

@@ -19,6 +19,7 @@ mod queue;
 mod relocate;
 mod rescue;
 mod table;
+mod tokens;
 mod wake;
 mod writer;
 
@@ -29,14 +30,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_engine::evidence::Content;
 use baton_engine::handoff::{Digest, Handoff, WrittenDocument};
-use baton_engine::journal::{Event, Head};
+use baton_engine::journal::{Event, Hash, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
 use baton_engine::store::{
-    AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order, Store,
-    StoreError, TransactionStep,
+    AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order,
+    PositionedEvent, Store, StoreError, TransactionStep,
 };
+use baton_engine::token::AccessToken;
 use baton_engine::{HandoffId, RunId};
 use baton_host::folders::make_folders;
 use jiff::Timestamp;
@@ -63,7 +65,7 @@ impl Sqlite {
     /// Opens a store, and makes it with the folders above it if it is not there.
     pub fn open(path: &Path) -> Result<Sqlite, StoreError> {
         if path.extension().is_some_and(|end| end == "wake" || end == "lock") {
-            let why = "a store cannot be called like the files that belong beside it; choose another name";
+            let why = "this name is reserved for a file that belongs to a store; choose another name";
             return Err(StoreError::Unwritable(format!("{}: {why}", path.display())));
         }
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -301,6 +303,32 @@ impl Store for Sqlite {
     async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
         let (run, digest) = (run.clone(), digest.clone());
         self.read(move |connection| contents::find(connection, &run, &digest)).await
+    }
+
+    async fn events_after(&self, position: u64, limit: u32) -> Result<Vec<PositionedEvent>, StoreError> {
+        self.read(move |connection| look::events_after(connection, position, limit)).await
+    }
+
+    async fn last_position(&self) -> Result<u64, StoreError> {
+        self.look(look::last_position)
+    }
+
+    async fn add_token(&self, token: &AccessToken) -> Result<(), StoreError> {
+        let token = token.clone();
+        self.write(move |batch| Ok(tokens::add(batch, &token))).await
+    }
+
+    async fn tokens(&self) -> Result<Vec<AccessToken>, StoreError> {
+        self.read(tokens::all).await
+    }
+
+    async fn token_with(&self, digest: &Hash) -> Result<Option<AccessToken>, StoreError> {
+        self.look(|connection| tokens::with(connection, digest))
+    }
+
+    async fn revoke_token(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+        let id = id.to_owned();
+        self.write(move |batch| tokens::revoke(batch, &id, at).map(Ok)).await
     }
 
     fn changes(&self) -> u64 {

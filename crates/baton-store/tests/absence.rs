@@ -160,7 +160,7 @@ impl Stage {
 async fn work_in_the_queue_that_nobody_claims_is_told_once_with_what_to_do() {
     let mut stage = Stage::of("{queue: true}", Duration::from_millis(1), false).await;
     let told = stage.note().await;
-    assert!(told.starts_with("waiting: nobody has claimed t.build.1 for agent `anyone` in "), "{told}");
+    assert!(told.starts_with("waiting: no worker has claimed t.build.1 for agent `anyone` in "), "{told}");
     assert!(told.ends_with("(start one with: baton worker --agent w/anyone -- COMMAND)"), "{told}");
     let wish = ClaimRequest {
         agent: "w/anyone".to_owned(),
@@ -177,7 +177,7 @@ async fn work_in_the_queue_that_nobody_claims_is_told_once_with_what_to_do() {
 async fn request_in_a_folder_that_nobody_picks_up_is_told_with_its_place() {
     let mut stage = Stage::of("{directory: ./exchange}", Duration::from_millis(1), false).await;
     let told = stage.note().await;
-    assert!(told.starts_with("waiting: nobody has picked up t.build.1 for agent `anyone` in "), "{told}");
+    assert!(told.starts_with("waiting: t.build.1 for agent `anyone` was not picked up in "), "{told}");
     assert!(told.contains("in /exchange"), "{told}");
     stage.taken.send_replace(true);
     assert_eq!(stage.end().await, [""; 0]);

@@ -74,3 +74,5 @@ mod running;
 mod signals;
 #[path = "conformance/together.rs"]
 mod together;
+#[path = "conformance/tokens.rs"]
+mod tokens;

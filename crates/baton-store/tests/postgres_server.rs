@@ -119,7 +119,7 @@ async fn table_that_somebody_has_locked_is_told_as_such_and_used_again_afterward
     let (written, read) = tokio::join!(store.accept(vec![request("a")], time(0)), store.find(&wanted));
     for error in [written.unwrap_err(), read.unwrap_err()] {
         let StoreError::Unreachable(why) = &error else { panic!("{error:?}") };
-        assert!(why.contains("somebody else has locked what is needed in the database"), "{why}");
+        assert!(why.contains("another session holds a lock in the database"), "{why}");
     }
     somebody.batch_execute("ROLLBACK").await.unwrap();
     store.accept(vec![request("a")], time(0)).await.unwrap();

@@ -149,7 +149,7 @@ impl Pulse {
 }
 
 /// Writes a number as people say it: `748`, `31k`, `1.2M`.
-fn thousands(number: u64) -> String {
+pub fn thousands(number: u64) -> String {
     match number {
         0..=9_999 => number.to_string(),
         10_000..=999_999 => format!("{}k", number / 1_000),

@@ -30,7 +30,7 @@ pub struct ArchiveFile {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveFault {
     /// Its first event is missing, or is another one.
-    #[error("the journal does not tell how the handoff {0} was accepted")]
+    #[error("the journal does not say how the handoff {0} was accepted")]
     NotAccepted(HandoffId),
 }
 

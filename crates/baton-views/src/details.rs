@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use baton_engine::HandoffId;
+use baton_engine::approval::Approval;
 use baton_engine::engine::examined_of;
 use baton_engine::handoff::{Handoff, StateName, WrittenDocument};
 use baton_engine::journal::Event;
@@ -15,7 +17,7 @@ use crate::handoff::{document, examined};
 use crate::run_summary::RunSummary;
 use crate::sentence::is_going_on;
 use crate::standing::RunStanding;
-use crate::words::span;
+use crate::words::{one_line, span};
 use crate::{event, handoff};
 
 /// The version of these forms.
@@ -111,6 +113,8 @@ pub struct ListedRun {
     pub standing: RunStanding,
     /// The phases in which something is not finished.
     pub phases: Vec<String>,
+    /// What waits for people, also while somebody drives it.
+    pub waiting: Vec<WaitingQuestion>,
     /// How many handoffs are in it.
     pub handoffs: usize,
     /// How long it took, or takes already.
@@ -130,15 +134,34 @@ impl ListedRun {
             workflow,
             standing: RunStanding::of(&root, inside.iter(), now, is_dead),
             phases: unfinished_phases(inside),
+            waiting: if root.state.name().is_finished() { Vec::new() } else { waiting_questions(inside) },
             handoffs: inside.len().saturating_sub(1),
             took: span(root.accepted_at, root.state.finished_at().unwrap_or(now)),
             root,
         }
     }
 
+    /// Returns where it stands in a few words; that somebody is waited for comes first.
+    pub fn words(&self, now: Timestamp) -> String {
+        let Some(first) = self.waiting.first() else { return self.standing.words(now) };
+        let more = match self.waiting.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        // The run stands beside it: only the rest of the name tells something.
+        let name = first.handoff.as_str();
+        let name = name.strip_prefix(self.root.id.as_str()).map_or(name, |name| name.trim_start_matches('.'));
+        let asked = format!("waits for {}: {name}{more}", one_line(&first.person));
+        match &self.standing {
+            RunStanding::Waiting(_) => asked,
+            standing => format!("{asked}; {}", standing.words(now)),
+        }
+    }
+
     /// Returns the JSON form.
     pub fn json(&self) -> Value {
         let root = &self.root;
+        let waiting = |question: &WaitingQuestion| json!({ "id": question.handoff, "for": question.person });
         let heard_at = match &self.standing {
             RunStanding::Silent { since, .. } => Some(since),
             RunStanding::Driven(_) | RunStanding::Waiting(_) | RunStanding::Left | RunStanding::Ended(_) => None,
@@ -152,6 +175,7 @@ impl ListedRun {
             "driven_by": self.standing.driver(),
             "last_heard_of_at": heard_at,
             "phases": self.phases,
+            "waiting": self.waiting.iter().map(waiting).collect::<Vec<_>>(),
             "started_at": root.accepted_at,
             "finished_at": root.state.finished_at(),
             "seconds": self.took.as_secs_f64(),
@@ -159,6 +183,24 @@ impl ListedRun {
             "failure": failure.map(|failure| &failure.message),
         })
     }
+}
+
+/// What a run asks of people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingQuestion {
+    /// The handoff that waits: `baton inbox` and `baton show` know it by this name.
+    pub handoff: HandoffId,
+    /// Who can decide: `a person`, unless somebody is named.
+    pub person: String,
+}
+
+fn waiting_questions(inside: &[Handoff]) -> Vec<WaitingQuestion> {
+    let asked = inside.iter().filter(|handoff| handoff.state.name() == StateName::AwaitingPerson);
+    let person = |handoff: &Handoff| {
+        let named = handoff.terms.approval.as_ref().filter(|rule| !rule.approvers.is_empty());
+        named.map_or_else(|| "a person".to_owned(), Approval::in_words)
+    };
+    asked.map(|handoff| WaitingQuestion { handoff: handoff.id.clone(), person: person(handoff) }).collect()
 }
 
 fn unfinished_phases(inside: &[Handoff]) -> Vec<String> {

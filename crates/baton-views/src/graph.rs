@@ -4,6 +4,7 @@
 
 mod build;
 pub mod dot;
+pub mod json;
 pub mod mermaid;
 pub mod of_run;
 pub mod svg;
@@ -31,6 +32,8 @@ pub enum NodeKind {
     Person,
     /// Where a run ends.
     End,
+    /// Where a run ends because somebody or something stopped it.
+    Stop,
 }
 
 impl NodeKind {
@@ -47,12 +50,18 @@ impl NodeKind {
             NodeKind::Helper => "helps when blocked",
             NodeKind::Person => "person",
             NodeKind::End => "end",
+            NodeKind::Stop => "stopped",
         }
     }
 
     /// Says whether other nodes may stand inside.
     pub(crate) fn is_group(self) -> bool {
         matches!(self, NodeKind::Parallel | NodeKind::Foreach | NodeKind::Workflow)
+    }
+
+    /// Says whether it is where a run begins or ends, and no work.
+    pub(crate) fn is_terminal(self) -> bool {
+        matches!(self, NodeKind::Start | NodeKind::End | NodeKind::Stop)
     }
 
     /// Says whether it stands beside the flow and not in it.
@@ -74,12 +83,20 @@ pub enum NodeProgress {
     Failed,
     /// It was left out.
     Skipped,
+    /// It was called off before it ended.
+    Stopped,
 }
 
 impl NodeProgress {
     /// All of them.
-    pub const ALL: [NodeProgress; 5] =
-        [NodeProgress::Done, NodeProgress::Running, NodeProgress::Waiting, NodeProgress::Failed, NodeProgress::Skipped];
+    pub const ALL: [NodeProgress; 6] = [
+        NodeProgress::Done,
+        NodeProgress::Running,
+        NodeProgress::Waiting,
+        NodeProgress::Failed,
+        NodeProgress::Skipped,
+        NodeProgress::Stopped,
+    ];
 
     /// Returns the word for people.
     pub fn as_str(self) -> &'static str {
@@ -89,6 +106,7 @@ impl NodeProgress {
             NodeProgress::Waiting => "waiting",
             NodeProgress::Failed => "failed",
             NodeProgress::Skipped => "skipped",
+            NodeProgress::Stopped => "stopped",
         }
     }
 }
@@ -100,6 +118,14 @@ pub struct NodeMark {
     pub progress: NodeProgress,
     /// More, such as "2 visits, 3.1 s".
     pub text: String,
+}
+
+impl NodeMark {
+    /// Returns its words, with something between them.
+    pub(crate) fn words(&self, between: &str) -> String {
+        let progress = self.progress.as_str();
+        if self.text.is_empty() { progress.to_owned() } else { format!("{progress}{between}{}", self.text) }
+    }
 }
 
 /// Something that is drawn.
@@ -156,6 +182,8 @@ pub struct GraphEdge {
     pub way: EdgeKind,
     /// The condition, the reason or the choice.
     pub label: Option<String>,
+    /// Whether a run has gone this way.
+    pub taken: bool,
 }
 
 /// What is drawn.
@@ -167,6 +195,8 @@ pub struct Graph {
     pub nodes: Vec<GraphNode>,
     /// The ways between them.
     pub edges: Vec<GraphEdge>,
+    /// Whether it is a run, so that the ways that were not taken step back.
+    pub is_run: bool,
 }
 
 impl Graph {
@@ -180,10 +210,46 @@ impl Graph {
         self.nodes[node].kind.is_group() && self.children(Some(node)).next().is_some()
     }
 
+    /// Finds the node of a phase.
+    pub(crate) fn find(&self, path: &str) -> Option<usize> {
+        self.nodes.iter().position(|node| node.path == path && !path.is_empty())
+    }
+
     /// Says how far a phase is in a run.
     pub(crate) fn mark(&mut self, path: &str, mark: NodeMark) {
-        if let Some(node) = self.nodes.iter_mut().find(|node| node.path == path) {
-            node.mark = Some(mark);
+        if let Some(node) = self.find(path) {
+            self.nodes[node].mark = Some(mark);
+        }
+    }
+
+    /// Adds a node that no phase is named by.
+    pub(crate) fn add(&mut self, kind: NodeKind, label: &str) -> usize {
+        let (path, label) = (String::new(), shorten(label, 60));
+        self.nodes.push(GraphNode { path, kind, label, detail: None, notes: Vec::new(), parent: None, mark: None });
+        self.nodes.len() - 1
+    }
+
+    /// Finds or adds the node of a kind that there is only one of.
+    pub(crate) fn only(&mut self, kind: NodeKind) -> usize {
+        let known = self.nodes.iter().position(|node| node.kind == kind);
+        let label = if kind == NodeKind::Person { "a person" } else { kind.as_str() };
+        known.unwrap_or_else(|| self.add(kind, label))
+    }
+
+    /// Finds or adds the node of an agent that others turn to.
+    pub(crate) fn helper(&mut self, name: &str) -> usize {
+        let known = self.nodes.iter().position(|node| node.kind == NodeKind::Helper && node.label == shorten(name, 60));
+        known.unwrap_or_else(|| self.add(NodeKind::Helper, name))
+    }
+
+    /// Notes that a run has gone from one node to another; where no way was drawn, this one is.
+    pub(crate) fn take(&mut self, from: usize, to: usize, way: EdgeKind, label: &str) {
+        let mut known = false;
+        for edge in self.edges.iter_mut().filter(|edge| (edge.from, edge.to) == (from, to)) {
+            (edge.taken, known) = (true, true);
+        }
+        if !known {
+            self.edges.push(GraphEdge { from, to, way, label: Some(label.to_owned()), taken: true });
         }
     }
 }

@@ -178,6 +178,7 @@ pub fn known(known: &HowKnown) -> Value {
     match known {
         HowKnown::Unproven => json!("unproven"),
         HowKnown::Account => json!("account"),
+        HowKnown::Token(token) => json!({ "token": token }),
         HowKnown::Signature(signature) => {
             let Signature { key, armoured } = signature.as_ref();
             json!({ "signature": { "key": key, "armoured": armoured } })

@@ -9,6 +9,8 @@
 //! | an event of the journal: as JSON, in words, and worth telling while a run goes on | [`event`], [`timeline`], [`sentence`] |
 //! | what an agent does while it works | [`activity`] |
 //! | a question to a person | [`question`] |
+//! | what the rules say about a document | [`diagnostic`] |
+//! | the queue of an agent | [`queue`] |
 //! | a run: where it stands, phase by phase, as a picture | [`standing`], [`run_summary`], [`graph`] |
 //! | everything about one handoff or one run, and a list of runs | [`details`] |
 //! | what stays of a handoff in a folder | [`archive`] |
@@ -37,10 +39,12 @@
 pub mod activity;
 pub mod archive;
 pub mod details;
+pub mod diagnostic;
 pub mod event;
 pub mod graph;
 pub mod handoff;
 pub mod question;
+pub mod queue;
 pub mod run_summary;
 pub mod sentence;
 pub mod standing;

@@ -72,6 +72,7 @@ pub fn json(handoff: &Handoff, question: &Question) -> Value {
         "trouble": question.trouble.as_ref().map(trouble),
         "examined": examined(&question.examined),
         "not_caged": question.gaps,
+        "decided_before": question.decided_before,
         "approval": question.approval.as_ref().map(approval),
         "approvals": votes(&question.approvals),
         "document": question.document.as_ref().map(document),
@@ -110,7 +111,7 @@ pub fn heading(question: &Question) -> String {
         ExpectedReply::Review => format!("{place}: work of {agent}, to be reviewed"),
         ExpectedReply::Clarification => format!("{place}: {agent} has questions"),
         ExpectedReply::Escalation => format!("{place}: {agent} is blocked and waits for an answer"),
-        ExpectedReply::Choice | ExpectedReply::Approval | ExpectedReply::Request => {
+        ExpectedReply::Choice | ExpectedReply::GateChoice | ExpectedReply::Approval | ExpectedReply::Request => {
             format!("{place}: {agent} asks for a decision")
         }
     }

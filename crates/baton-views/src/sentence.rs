@@ -6,7 +6,9 @@ use baton_engine::evidence::{self, ClaimFinding, ExaminedClaim};
 use baton_engine::flow;
 use baton_engine::handoff::{Ask, State, WrittenDocument};
 use baton_engine::journal::{Event, Fact};
-use baton_engine::lifecycle::{Command, Decide, Decision, Ending, HandIn, RefusedCommand, Route, Verdict, Verify};
+use baton_engine::lifecycle::{
+    Command, Decide, Decision, Ending, HandIn, RefusedCommand, Requeue, Route, Verdict, Verify,
+};
 use baton_engine::run::{NextTurn, Run, TrackedHandoff};
 use baton_engine::step::{HUMAN, Role};
 
@@ -47,7 +49,7 @@ impl SentenceSign {
             SentenceSign::Done => "✓",
             SentenceSign::Failed => "✗",
             SentenceSign::Back => "⟲",
-            SentenceSign::Waits => "⏸",
+            SentenceSign::Waits => "‖",
             SentenceSign::Delegated => "→",
             SentenceSign::Decided => "●",
             SentenceSign::Skipped => "↷",
@@ -87,10 +89,12 @@ pub struct EventSentence {
 /// Returns what is worth telling about an event. The run is as the event left it.
 pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
     let (Some(tracked), Ok(fact)) = (run.find(&event.handoff), event.fact()) else { return Vec::new() };
-    if tracked.step.role == Role::Run {
-        return Vec::new();
-    }
     let told = |sign, text: String| vec![sentence(sign, tracked, text)];
+    if tracked.step.role == Role::Run {
+        let Fact::Happened(Command::Requeue(Requeue { by, from: Some(phase), .. })) = fact else { return Vec::new() };
+        let text = format!("starts again, requested by {by}");
+        return vec![EventSentence { place: phase, ..sentence(SentenceSign::Back, tracked, text) }];
+    }
     match fact {
         // Where files are looked at first, that is told when the person is asked.
         Fact::Accepted(accept) if tracked.step.role == Role::Gate && !accept.terms.look_first => {
@@ -113,22 +117,22 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
             Command::Fail(fail) => told(SentenceSign::Failed, failed(tracked, &fail.failure.to_string())),
             Command::Expire(_) => {
                 let why = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
-                told(SentenceSign::Failed, failed(tracked, &why.unwrap_or_else(|| "its time is over".to_owned())))
+                told(SentenceSign::Failed, failed(tracked, &why.unwrap_or_else(|| "time limit reached".to_owned())))
             }
             Command::Verify(verify) => verified(tracked, &verify),
             Command::Decide(decide) => decided(tracked, &decide),
             Command::Resume(resume) => {
                 let by = if resume.by == HUMAN { "a person" } else { &resume.by };
-                told(SentenceSign::Delegated, format!("goes on with what {by} answered"))
+                told(SentenceSign::Delegated, format!("continues with the answer of {by}"))
             }
             Command::Route(route) => routed(run, tracked, &route),
             Command::Cancel(cancel) => {
                 let why = cancel.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-                told(SentenceSign::Failed, format!("called off by {}{why}", cancel.by))
+                told(SentenceSign::Failed, format!("cancelled by {}{why}", cancel.by))
             }
-            Command::Requeue(requeue) => told(SentenceSign::Back, format!("brought back by {}", requeue.by)),
+            Command::Requeue(requeue) => told(SentenceSign::Back, format!("requeued by {}", requeue.by)),
             Command::Acknowledge(acknowledge) if !acknowledge.understood => {
-                told(SentenceSign::Waits, format!("{} does not understand what is asked", tracked.handoff.terms.to))
+                told(SentenceSign::Waits, format!("{} does not understand the request", tracked.handoff.terms.to))
             }
             Command::Acknowledge(_) | Command::Heartbeat(_) | Command::Release(_) => Vec::new(),
         },
@@ -149,10 +153,12 @@ fn sentence(sign: SentenceSign, tracked: &TrackedHandoff, text: String) -> Event
 fn brief(text: &str) -> String {
     let mut lines = text.trim().lines().map(str::trim).filter(|line| !line.is_empty());
     let mut first = lines.next().unwrap_or_default().to_owned();
+    // A program that fails says why at its end.
+    let is_output = first.contains("it said last");
     if first.ends_with(':')
-        && let Some(second) = lines.next()
+        && let Some(second) = if is_output { lines.next_back() } else { lines.next() }
     {
-        // A line that only announces others says less than the first of them; what stands before it is its kind.
+        // A line that only announces others says less than one of them; what stands before it is its kind.
         let kind = first.split_once(": ").map(|(kind, _)| format!("{kind}: ")).unwrap_or_default();
         first = format!("{kind}{second}");
     }
@@ -301,7 +307,8 @@ pub fn left_open(verify: &Verify) -> Option<String> {
 }
 
 fn claims<'e>(examined: impl Iterator<Item = &'e ExaminedClaim>) -> Option<String> {
-    let claims: Vec<&str> = examined.map(|examined| examined.claim.as_str()).collect();
+    let mut claims: Vec<&str> = examined.map(|examined| examined.claim.as_str()).collect();
+    claims.dedup();
     (!claims.is_empty()).then(|| brief(&claims.join("; ")))
 }
 
@@ -352,11 +359,11 @@ fn routed(run: &Run, tracked: &TrackedHandoff, route: &Route) -> Vec<EventSenten
         _ => {}
     }
     if let Some(advice) = &route.instead_of {
-        tell(SentenceSign::Skipped, format!("goes to {}, not to {advice}", route.to));
+        tell(SentenceSign::Skipped, format!("next: {} (the agent suggested {})", route.to, advised(advice)));
     }
     let prefix = tracked.step.phase.rsplit_once('/').map(|(prefix, _)| format!("{prefix}/")).unwrap_or_default();
     for skipped in &route.skipped {
-        let text = one_line(&format!("left out, because `{}` is not so", skipped.when));
+        let text = one_line(&format!("skipped: `{}` is false", skipped.when));
         told.push(EventSentence {
             sign: SentenceSign::Skipped,
             place: format!("{prefix}{}", skipped.phase),
@@ -365,6 +372,11 @@ fn routed(run: &Run, tracked: &TrackedHandoff, route: &Route) -> Vec<EventSenten
         });
     }
     told
+}
+
+/// Returns what an agent advised; older journals say at its end that the agent did so.
+fn advised(instead_of: &str) -> &str {
+    instead_of.strip_suffix(", as the agent advised").unwrap_or(instead_of)
 }
 
 /// Says whether it belongs to the run itself; what is in a group is judged with the others.
@@ -390,13 +402,13 @@ pub fn is_going_on(tracked: &TrackedHandoff) -> bool {
 pub fn going_on(tracked: &TrackedHandoff) -> String {
     let agent = &tracked.handoff.terms.to;
     match &tracked.handoff.state {
-        State::Pending { .. } if tracked.step.role == Role::Group => "goes on inside".to_owned(),
+        State::Pending { .. } if tracked.step.role == Role::Group => "its phases are running".to_owned(),
         State::Pending { .. } if tracked.attempts > 0 => format!("{agent}, attempt {} follows", tracked.attempts + 1),
         State::Pending { .. } => format!("waits for {agent}"),
         State::Claimed { .. } if tracked.attempts > 1 => format!("{agent}, attempt {}", tracked.attempts),
         State::Claimed { .. } => agent.clone(),
-        State::Verifying if tracked.handoff.approved => "approved, its files are looked at once more".to_owned(),
-        State::Verifying if tracked.step.role == Role::Gate => "the files that it is about are looked at".to_owned(),
+        State::Verifying if tracked.handoff.approved => "approved; its files are checked once more".to_owned(),
+        State::Verifying if tracked.step.role == Role::Gate => "checking the files that it is about".to_owned(),
         State::Verifying => format!("{agent}, its claims are examined"),
         State::Blocked { reason } => format!("{agent} is blocked: {}", cut(&one_line(reason), 40)),
         State::AwaitingPerson { ask: Ask::Review } => "a person must approve or reject it".to_owned(),

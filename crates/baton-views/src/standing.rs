@@ -85,11 +85,11 @@ impl RunStanding {
     pub fn words(&self, now: Timestamp) -> String {
         match self {
             RunStanding::Silent { by, since } => {
-                format!("{} was last heard of {}", one_line(readable_claimant(by)), ago(*since, now))
+                format!("{} was last heard from {}", one_line(readable_claimant(by)), ago(*since, now))
             }
             RunStanding::Driven(by) => format!("driven by {}", one_line(readable_claimant(by))),
             RunStanding::Waiting(count) => format!("waits for a person ({})", counted(*count as u64, "question")),
-            RunStanding::Left => "nobody drives it".to_owned(),
+            RunStanding::Left => "interrupted; resume it".to_owned(),
             RunStanding::Ended(name) => name.to_string(),
         }
     }

@@ -29,7 +29,7 @@ fn happened(command: &Command) -> String {
         Command::Claim(claim) => {
             let session = match &claim.session {
                 Some(turn) if turn.repairs => ", to repair its report in the same session",
-                Some(turn) if turn.goes_on => ", to go on in the same session",
+                Some(turn) if turn.goes_on => ", to continue in the same session",
                 Some(_) | None => "",
             };
             format!("by {} for {} s{session}", readable_claimant(&claim.claimant), claim.lease_ms as f64 / 1000.0)
@@ -46,8 +46,8 @@ fn happened(command: &Command) -> String {
         Command::Fail(fail) => match fail.again {
             Again::Policy => fail.failure.to_string(),
             Again::Repair => format!("{}; repaired in the same session", fail.failure),
-            Again::Fresh => format!("{}; goes on in a fresh session", fail.failure),
-            Again::At(time) => format!("{}; goes on at {}", fail.failure, time.strftime("%F %H:%M:%SZ")),
+            Again::Fresh => format!("{}; continues in a new session", fail.failure),
+            Again::At(time) => format!("{}; continues at {}", fail.failure, time.strftime("%F %H:%M:%SZ")),
         },
         Command::Verify(verify) => match &verify.verdict {
             Verdict::Verified => match (asked_again(verify), left_open(verify)) {
@@ -60,7 +60,7 @@ fn happened(command: &Command) -> String {
             }
             Verdict::Refuted { reasons, .. } => format!("refuted: {reasons}"),
         },
-        Command::Expire(_) => "a lease, a time-out or another time limit ended".to_owned(),
+        Command::Expire(_) => "a lease, time-out or other time limit expired".to_owned(),
         Command::Resume(resume) => noted(&resume.by, Some(&resume.resolution)),
         Command::Decide(decide) => {
             let (word, text) = match &decide.decision {
@@ -73,7 +73,10 @@ fn happened(command: &Command) -> String {
             format!("{word} {}", noted(&format!("{} ({})", decide.who(), decide.way()), text))
         }
         Command::Cancel(cancel) => noted(&cancel.by, cancel.reason.as_deref()),
-        Command::Requeue(requeue) => noted(&requeue.by, requeue.note.as_deref()),
+        Command::Requeue(requeue) => {
+            let from = requeue.from.as_ref().map(|phase| format!("starts again from {phase}, ")).unwrap_or_default();
+            format!("{from}{}", noted(&requeue.by, requeue.note.as_deref()))
+        }
         Command::Release(release) => release.why.clone(),
         Command::Route(route) => format!("to {}: {}", route.to, route.why),
     }

@@ -201,9 +201,9 @@ async fn follows(file: &mut File, path: &Path, known: Option<&AnchoredEntry>, st
         return match known {
             Some(known) if is_empty => Err(lost(path, known)),
             _ if is_empty => Ok(()),
-            _ => {
-                Err(format!("{shown} is not an anchor: it ends with something else; name another file under [anchor]"))
-            }
+            _ => Err(format!(
+                "{shown} is not an anchor: its last line is not a ledger entry; name another file under [anchor]"
+            )),
         };
     };
     match entry(store, last.number).await? {
@@ -224,7 +224,7 @@ async fn entry(store: &dyn Store, number: u64) -> Result<Option<LedgerEntry>, St
 
 fn lost(path: &Path, known: &AnchoredEntry) -> String {
     format!(
-        "{} is gone or empty, but {} lines were delivered to it; put it back, or name another file under [anchor]",
+        "{} is gone or empty, but {} lines were delivered to it; restore it, or name another file under [anchor]",
         path.display(),
         known.number
     )

@@ -74,8 +74,8 @@ impl Archive {
             let path = folder.join("files").join(&digest.0);
             let content = store.content(run, &digest).await?;
             let content = content.filter(|bytes| Digest::of(bytes) == digest).ok_or_else(|| {
-                CommandError::no(format!("a file that was kept in {run} is not what it was (sha256 {})", digest.0))
-                    .hint(format!("baton audit verify {run} says what is wrong"))
+                CommandError::no(format!("a stored file of {run} was changed (sha256 {})", digest.0))
+                    .hint(format!("baton audit verify {run} shows what is wrong"))
             })?;
             blocking(move || write_bytes(&path, &content)).await?;
         }
@@ -129,7 +129,7 @@ async fn handoffs(store: &dyn Store, run: &RunId) -> Result<Vec<ArchivedHandoff>
     let with_events = |handoff: Handoff| {
         let events = events.remove(&handoff.id).unwrap_or_default();
         ArchivedHandoff::new(handoff, events).map_err(|fault| {
-            CommandError::no(fault.to_string()).hint(format!("baton audit verify {run} says what is wrong"))
+            CommandError::no(fault.to_string()).hint(format!("baton audit verify {run} shows what is wrong"))
         })
     };
     store.handoffs_of(run).await?.into_iter().map(|(handoff, _)| handoff).map(with_events).collect()

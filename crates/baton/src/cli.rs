@@ -5,8 +5,8 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     ack, answer, approve, ask, audit, cancel, check, claim, completions, convert, dir, doctor, explain, fail, graph,
-    heartbeat, hook, inbox, init, list, log, prune, queue, reject, report, requeue, resume, route, run, runs, schema,
-    send, show, store, wait, worker, workflow,
+    heartbeat, hook, inbox, init, list, log, man_pages, prune, queue, reject, report, requeue, resume, retry, route,
+    run, runs, schema, send, serve, show, store, token, wait, worker, workflow,
 };
 use crate::output::Color;
 
@@ -18,8 +18,13 @@ const STYLES: Styles = Styles::styled()
 
 /// The handoff runtime for teams of agents
 ///
-/// Reads what one agent hands to the next, in any of five dialects or its own, says precisely what is wrong with it,
-/// converts it, and carries it: queues with leases, retries and a journal, by hand or from scripts.
+/// Runs workflows: gives each agent its prompt, reads and verifies its report, decides what comes next, asks people where
+/// people must decide, and continues after a crash where it stopped.
+///
+/// Reads, checks and converts what agents hand over, in six dialects: metadata-block, phase-block, package, task, mailbox and
+/// Baton's own, native. Delivers it through a durable queue or through plain folders.
+///
+/// `baton run FOLDER` runs a workflow, `baton inbox` shows what waits for you, `baton resume RUN` continues a run.
 #[derive(Debug, Parser)]
 #[command(name = "baton", version, styles = STYLES, max_term_width = 100, after_help = EXITS)]
 pub(crate) struct Cli {
@@ -31,15 +36,18 @@ pub(crate) struct Cli {
 }
 
 const EXITS: &str = "Exit codes: 0 done · 1 the answer is no · 2 wrong usage, configuration or unreadable path · \
-3 waiting for a person · 70 our mistake · 75 the store cannot be reached now, try again";
+3 waiting for a person · 70 internal error, please report it · 75 temporarily unavailable, try again · 130 interrupted with Ctrl-C";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Options),
     Resume(resume::Options),
+    Retry(retry::Options),
+    #[command(alias = "status")]
     Runs(runs::Options),
     Log(log::Options),
+    #[command(aliases = ["validate", "lint"])]
     Check(check::Options),
     Explain(explain::Options),
     Convert(convert::Options),
@@ -65,6 +73,8 @@ pub(crate) enum Command {
     Answer(answer::Options),
     Ask(ask::Options),
     Worker(worker::Options),
+    Serve(serve::Options),
+    Token(token::Options),
     Audit(audit::Options),
     Prune(prune::Options),
     Store(store::Options),
@@ -73,9 +83,14 @@ pub(crate) enum Command {
     Init(init::Options),
     Hook(hook::Options),
     Completions(completions::Options),
+    #[command(hide = true)]
+    ManPages(man_pages::Options),
     /// Print the manual of the command line as Markdown
     #[command(hide = true)]
     HelpMarkdown,
+    /// Print the description of the HTTP API
+    #[command(hide = true)]
+    OpenapiJson,
     /// Print the lifecycle of a handoff as Markdown
     #[command(hide = true)]
     LifecycleMarkdown,

@@ -20,6 +20,8 @@ pub(crate) enum Exit {
     Internal,
     /// The same may work later: the store does not answer at the moment, or somebody else drives the run.
     TryAgain,
+    /// Somebody pressed Ctrl-C, and what runs was ended; shells write such an end in the same way.
+    Interrupted,
 }
 
 impl Exit {
@@ -32,6 +34,7 @@ impl Exit {
             Exit::Waiting => 3,
             Exit::Internal => 70,
             Exit::TryAgain => 75,
+            Exit::Interrupted => 130,
         }
     }
 }
@@ -77,6 +80,11 @@ impl CommandError {
     /// The same may work later, with nothing changed.
     pub(crate) fn try_again(message: impl fmt::Display) -> Self {
         CommandError { kind: Exit::TryAgain, message: message.to_string(), hints: Vec::new() }
+    }
+
+    /// Somebody pressed Ctrl-C.
+    pub(crate) fn interrupted(message: impl fmt::Display) -> Self {
+        CommandError { kind: Exit::Interrupted, message: message.to_string(), hints: Vec::new() }
     }
 
     /// Adds what to do.

@@ -23,19 +23,23 @@ pub(crate) mod init;
 mod lifecycle_markdown;
 pub(crate) mod list;
 pub(crate) mod log;
+pub(crate) mod man_pages;
 pub(crate) mod prune;
 pub(crate) mod queue;
 pub(crate) mod reject;
 pub(crate) mod report;
 pub(crate) mod requeue;
 pub(crate) mod resume;
+pub(crate) mod retry;
 pub(crate) mod route;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod send;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod store;
+pub(crate) mod token;
 pub(crate) mod wait;
 pub(crate) mod worker;
 pub(crate) mod workflow;
@@ -49,6 +53,7 @@ pub(crate) fn run(command: Command, output: &Output) -> Result<Exit, CommandErro
     match command {
         Command::Run(options) => run::run(&options, output),
         Command::Resume(options) => resume::run(&options, output),
+        Command::Retry(options) => retry::run(&options, output),
         Command::Runs(options) => runs::run(&options, output),
         Command::Log(options) => log::run(&options, output),
         Command::Route(options) => route::run(&options, output),
@@ -59,6 +64,8 @@ pub(crate) fn run(command: Command, output: &Output) -> Result<Exit, CommandErro
         Command::Workflow(options) => workflow::run(&options, output),
         Command::Graph(options) => graph::run(&options, output),
         Command::Worker(options) => worker::run(&options, output),
+        Command::Serve(options) => serve::run(&options, output),
+        Command::Token(options) => token::run(&options, output),
         Command::Audit(options) => audit::run(&options, output),
         Command::Prune(options) => prune::run(&options, output),
         Command::Store(options) => store::run(&options, output),
@@ -84,7 +91,9 @@ pub(crate) fn run(command: Command, output: &Output) -> Result<Exit, CommandErro
         Command::Reject(options) => reject::run(&options, output),
         Command::Answer(options) => answer::run(&options, output),
         Command::Ask(options) => ask::run(&options, output),
+        Command::ManPages(options) => man_pages::run(&options, output),
         Command::HelpMarkdown => help_markdown::run(output),
+        Command::OpenapiJson => output.data(&baton_server::openapi_json()).map(|()| Exit::Done),
         Command::LifecycleMarkdown => lifecycle_markdown::run(output),
     }
 }

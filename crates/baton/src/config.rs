@@ -40,8 +40,24 @@ struct File {
     #[serde(default)]
     artifacts: Artifacts,
     anchor: Option<Spanned<AnchorTable>>,
+    notify: Option<Spanned<NotifyTable>>,
     #[serde(default)]
     hooks: HooksTable,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NotifyTable {
+    command: String,
+}
+
+/// What is run when a person is waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Notification {
+    /// What the shell runs.
+    pub command: String,
+    /// Where it is run: the folder of the configuration.
+    pub folder: PathBuf,
 }
 
 /// Either a severity, or permission with a reason.
@@ -115,6 +131,8 @@ pub(crate) struct Config {
     pub approvers: Approvers,
     /// Where the heads of runs are kept beside the store.
     pub anchor: Option<Anchor>,
+    /// What is run when a person is waited for.
+    pub notification: Option<Notification>,
     /// How much of the files that reports name is kept.
     pub kept: KeptBytes,
     /// What agents are held to in sessions that Baton does not drive.
@@ -141,7 +159,8 @@ pub(crate) fn read(given: Option<&Path>) -> Result<Config, CommandError> {
             return Err(not_an_anchor(&path.display().to_string(), what));
         }
     }
-    Ok(Config { folder, anchor, file: Some(path), ..config })
+    let notification = config.notification.map(|found| Notification { folder: folder.clone(), ..found });
+    Ok(Config { folder, anchor, notification, file: Some(path), ..config })
 }
 
 /// Reads how documents are judged.
@@ -186,7 +205,7 @@ fn parse(file: File, text: &str, name: &str, folder: &Path) -> Result<Config, Co
                 Some(close) => format!("did you mean `{close}`?"),
                 None => "`baton explain` lists them".to_owned(),
             };
-            fail(rule_name.span().start, &format!("there is no rule `{}`", rule_name.get_ref())).hint(hint)
+            fail(rule_name.span().start, &format!("unknown rule `{}`", rule_name.get_ref())).hint(hint)
         })?;
         if rule.fixed {
             let message = format!("the rule `{}` cannot be changed: what cannot be read is never valid", rule.name);
@@ -213,9 +232,20 @@ fn parse(file: File, text: &str, name: &str, folder: &Path) -> Result<Config, Co
     let approvers = Approvers::read(file.approvers, text, name, folder);
     settings.signers = approvers.judged();
     let anchor = file.anchor.map(|table| anchor(text, name, table)).transpose()?;
+    let notification = file.notify.map(|table| notification(text, name, table)).transpose()?;
     let hooks = HookContracts::read(file.hooks, text, name)?;
     let store_url = file.store.url;
-    Ok(Config { settings, store_url, approvers, anchor, kept, hooks, file: None, folder: PathBuf::new() })
+    Ok(Config { settings, store_url, approvers, anchor, notification, kept, hooks, file: None, folder: PathBuf::new() })
+}
+
+fn notification(text: &str, name: &str, table: Spanned<NotifyTable>) -> Result<Notification, CommandError> {
+    let at = table.span().start;
+    let NotifyTable { command } = table.into_inner();
+    match command.trim().is_empty() {
+        true => Err(located(text, name, at, "[notify] command is empty")
+            .hint("name a command, such as notify-send \"$BATON_QUESTION\"")),
+        false => Ok(Notification { command, folder: PathBuf::new() }),
+    }
 }
 
 fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>) -> Result<Anchor, CommandError> {
@@ -234,7 +264,7 @@ fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>) -> Result<Anchor,
 
 /// Tells that a file which Baton needs cannot get the lines of the ledger.
 pub(crate) fn not_an_anchor(name: &str, what: &str) -> CommandError {
-    CommandError::usage(format!("{name}: [anchor] file is {what}, which its lines would spoil"))
+    CommandError::usage(format!("{name}: [anchor] file is {what}, which the anchor would overwrite"))
         .hint("name a file of its own, such as /var/log/baton/heads")
 }
 
@@ -313,7 +343,7 @@ mod tests {
 
     #[test]
     fn mistakes_have_a_place() {
-        assert_eq!(error("[rules]\nvague-sumary = \"off\"\n"), "baton.toml:2:1: there is no rule `vague-sumary`");
+        assert_eq!(error("[rules]\nvague-sumary = \"off\"\n"), "baton.toml:2:1: unknown rule `vague-sumary`");
         assert!(error("[rules]\nvague-summary = \"loud\"\n").starts_with("baton.toml:2:17: unknown severity `loud`"));
         assert!(error("[rules]\nunreadable = \"off\"\n").contains("cannot be changed"));
         assert!(error("[rules]\nvague-summary = { allow = \" \" }\n").contains("reason"));

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use baton_engine::Handoff;
 use baton_engine::approval::Approval;
 use baton_engine::door::Door;
 use baton_engine::handoff::Digest;
 use baton_engine::known::{Decider, HowKnown};
-use baton_engine::lifecycle::{Command, Decide, Decision};
+use baton_engine::lifecycle::{Command, Decide, Decision, readable_claimant};
 use baton_engine::people::{ExpectedReply, Question, Response};
 use baton_engine::ssh::Signature;
+use baton_engine::{Handoff, State};
+use baton_protocol::printable;
 use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
+use crate::exhibits::Exhibits;
 use crate::guard;
 use crate::output::Output;
 use crate::people::keyboard::Keyboard;
@@ -23,19 +25,22 @@ use crate::render;
 use crate::signing::SigningOptions;
 use crate::store::{Access, Session, StoreOptions};
 
+/// How much of a digest names it: nobody finds another document that begins alike by chance.
+const DIGEST_LETTERS_MIN: usize = 12;
+
 /// Who decides, about what.
 #[derive(Debug, Args)]
 pub(crate) struct DeciderOptions {
     /// The handoff: its id, or a unique beginning of it
     #[arg(value_name = "ID")]
     id: String,
-    /// What you want to be called; your account or your signature says who you are
+    /// A name to show; your account or your signature says who you are
     #[arg(long = "as", value_name = "NAME")]
     label: Option<String>,
-    /// Decide without being asked again; needs --shown
+    /// Decide without confirmation; needs --shown
     #[arg(long, requires = "shown")]
     yes: bool,
-    /// What was looked at: the digest that `baton show` and `baton inbox --json` print beside it
+    /// What you looked at: the digest that `baton show` and `baton inbox --json` print, or at least 12 characters of it
     #[arg(long, value_name = "DIGEST")]
     shown: Option<String>,
     #[command(flatten)]
@@ -74,14 +79,14 @@ pub(crate) fn decide(
     let by = person.decider();
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
-        let handoff = session.engine.resolve(&options.id).await?;
+        let handoff = asked(&session, session.engine.resolve(&options.id).await?).await?;
         let events = session.engine.events_of_run(&handoff.run).await?;
         let question = Question::of(&handoff, &events);
         let given = wanted.given(&handoff, question.as_ref())?;
         let decided = match (options.yes, &options.shown) {
             (true, Some(shown)) => {
                 let decision = given.ok_or_else(|| wanted.incomplete())?;
-                Some((decision, Digest(shown.trim().to_lowercase())))
+                Some((decision, looked_at(shown, &handoff)?))
             }
             _ => at_terminal(&session, &handoff, (options, question.as_ref()), (wanted, given, &by), output).await?,
         };
@@ -121,13 +126,32 @@ pub(crate) fn decide(
         let applied = session.engine.decide(&handoff, decide, &person.caller()).await;
         let applied = applied.map_err(CommandError::from).map_err(|error| match approval {
             Some(rule) if !is_signed && rule.has_keys() && error.exit_code() == Exit::No => {
-                error.hint(format!("whoever has the key of an approver signs: baton … {} --sign", handoff.id))
+                error.hint(format!("an approver can sign with: baton … {} --sign", handoff.id))
             }
             _ => error,
         })?;
         session.tell(&applied, options.json, output)?;
+        if !options.json {
+            tell_next(&session, &applied.handoff, &options.store, output).await;
+        }
         Ok(Exit::Done)
     })
+}
+
+/// Says who goes on with the run, or how it goes on.
+async fn tell_next(session: &Session, decided: &Handoff, store: &StoreOptions, output: &Output) {
+    if matches!(decided.state, State::AwaitingPerson { .. }) {
+        return;
+    }
+    // What belongs to no workflow goes on with whoever claims it.
+    let Ok(run) = session.engine.resolve_run(decided.run.as_str()).await else { return };
+    match &run.state {
+        State::Claimed { lease } => {
+            output.note(&format!("{} continues, driven by {}", run.id, printable(readable_claimant(&lease.claimant))));
+        }
+        State::Pending { .. } => output.note(&format!("next: baton resume {}{}", run.id, store.repeated())),
+        _ => {}
+    }
 }
 
 /// Shows what is to be decided, and asks; `None` if nothing was decided.
@@ -144,9 +168,9 @@ async fn at_terminal(
         let hint = format!("`baton show {}` shows it; then decide with --yes --shown DIGEST{sign}", handoff.id);
         return Err(CommandError::usage("not a terminal: a decision needs one, or --shown DIGEST --yes").hint(hint));
     }
-    let current = options.shown.as_ref().map(|shown| Digest(shown.trim().to_lowercase()));
+    let current = options.shown.as_ref().map(|shown| looked_at(shown, handoff)).transpose()?;
     let Some(shown) = current.or_else(|| handoff.shown()) else {
-        return Err(CommandError::no(format!("{}: there is nothing to decide about", handoff.id)));
+        return Err(CommandError::no(format!("{}: nothing to decide", handoff.id)));
     };
     let decision = given.clone().unwrap_or_else(|| wanted.sample(handoff));
     let said = Response { decision, note: None, by: by.clone(), door: Door::CommandLine };
@@ -158,16 +182,47 @@ async fn at_terminal(
         return Err(refused.into());
     }
     let Some(question) = question else {
-        return Err(CommandError::no(format!("{}: there is nothing to decide about", handoff.id)));
+        return Err(CommandError::no(format!("{}: nothing to decide", handoff.id)));
     };
     let mut keyboard = Keyboard::new();
-    let mut talk = Talk::new(output, &mut keyboard);
+    let exhibits = Exhibits::in_store(&session.store);
+    let mut talk = Talk::new(output, &mut keyboard, Some(&exhibits));
     talk.screen.write(&format!("{}\n", render::question::lines(question, talk.paint())));
     let decision = match given {
         Some(decision) => talk.confirm(wanted.prompt(), Some(question)).await.then_some(decision),
         None => wanted.ask(question, &mut talk).await,
     };
     Ok(decision.map(|decision| (decision, shown)))
+}
+
+/// Returns the digest that was named, whole if it begins like that of what is there now.
+fn looked_at(given: &str, handoff: &Handoff) -> Result<Digest, CommandError> {
+    let given = given.trim().to_lowercase();
+    if given.len() < DIGEST_LETTERS_MIN {
+        let message =
+            format!("--shown {} is too short: give at least {DIGEST_LETTERS_MIN} characters", printable(&given));
+        return Err(CommandError::usage(message).hint(format!("`baton show {}` prints the digest", handoff.id)));
+    }
+    let current = handoff.shown().filter(|current| current.0.starts_with(&given));
+    Ok(current.unwrap_or(Digest(given)))
+}
+
+/// Returns the handoff that somebody decides about: of a run, the only one that waits for a person.
+async fn asked(session: &Session, handoff: Handoff) -> Result<Handoff, CommandError> {
+    if !handoff.is_run() {
+        return Ok(handoff);
+    }
+    let run = session.engine.run(&handoff.run).await?.run;
+    let waiting: Vec<&Handoff> = run.waiting().map(|tracked| &tracked.handoff).collect();
+    match waiting[..] {
+        [] => Err(CommandError::no(format!("{}: no question is open in this run", handoff.id))),
+        [only] => Ok(only.clone()),
+        _ => {
+            let ids: Vec<&str> = waiting.iter().map(|handoff| handoff.id.as_str()).collect();
+            let message = format!("{}: {} questions are open in this run", handoff.id, ids.len());
+            Err(CommandError::usage(message).hint(format!("name one of them: {}", ids.join(", "))))
+        }
+    }
 }
 
 /// Returns a handoff that everybody may decide about.
@@ -202,12 +257,16 @@ impl Wanted {
     /// Returns the decision, if the command line says all of it; the error says why it cannot be made.
     fn given(&self, handoff: &Handoff, question: Option<&Question>) -> Result<Option<Decision>, CommandError> {
         let choices = &handoff.terms.choices;
-        let is_choice = question.is_some_and(|question| question.reply == ExpectedReply::Choice);
+        let is_choice = question.is_some_and(|question| question.reply.is_choice());
+        let is_only_choice = question.is_some_and(|question| question.reply == ExpectedReply::Choice);
         let asked = question.filter(|question| question.reply.is_answer());
         let offered = asked.filter(|question| !question.choices.is_empty());
         Ok(match self {
             Wanted::Approve if is_choice => return Err(no_choice(handoff, "approval is not one of the choices")),
             Wanted::Approve => Some(Decision::Approve),
+            Wanted::Reject(_) if is_only_choice => {
+                return Err(no_choice(handoff, "nothing to reject: choose how the run continues"));
+            }
             Wanted::Reject(feedback) => feedback.clone().map(|feedback| Decision::Reject { feedback }),
             Wanted::Ask(question) => question.clone().map(|question| Decision::Ask { question }),
             Wanted::Choose(word) | Wanted::Answer(Some(word)) if is_choice => {
@@ -224,7 +283,7 @@ impl Wanted {
                 }
             }
             Wanted::Choose(_) if question.is_some() => {
-                let message = format!("{}: there is nothing to choose from", handoff.id);
+                let message = format!("{}: no choices are offered", handoff.id);
                 return Err(CommandError::usage(message).hint("answer in words: baton answer ID TEXT"));
             }
             Wanted::Choose(answers) => Some(Decision::Answer { answers: answers.clone() }),

@@ -1,4 +1,4 @@
-//! Finds the files that the arguments mean: files, folders, globs and `-`.
+//! Finds the files that the arguments mean: files, folders, globs and `-`, on the disk or in git's index.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -7,6 +7,12 @@ use std::path::{Path, PathBuf};
 use baton_protocol::read::{BYTES_MAX, Format};
 use globset::GlobBuilder;
 use walkdir::{DirEntry, WalkDir};
+
+use crate::command_error::CommandError;
+use crate::git_index;
+
+/// A file of so many bytes is too large to be a handoff.
+const BYTES_LIMIT: u64 = BYTES_MAX as u64 + 1;
 
 /// Folders that never hold handoffs.
 const SKIPPED: &[&str] = &[".git", "node_modules", "target"];
@@ -24,6 +30,8 @@ pub(crate) enum Input {
     File(PathBuf),
     /// Standard input.
     Stdin,
+    /// A file in git's index, with its contents, or only how many bytes it has if these are too many.
+    Staged(PathBuf, Result<Vec<u8>, u64>),
 }
 
 /// A path that could not be read.
@@ -57,6 +65,30 @@ pub(crate) fn find(arguments: &[PathBuf]) -> Found {
     found.inputs.sort();
     found.inputs.dedup();
     found
+}
+
+/// Finds the files that the arguments mean among those that the next commit adds or changes; all of them without arguments.
+pub(crate) fn find_staged(arguments: &[PathBuf]) -> Result<Vec<Input>, CommandError> {
+    if arguments.iter().any(|argument| argument.as_os_str() == "-") {
+        return Err(CommandError::usage("--staged reads git's index, not standard input"));
+    }
+    let mut files = git_index::staged(arguments)?;
+    files.retain(|file| is_meant(&file.path, arguments));
+    let contents = git_index::contents(&files, BYTES_LIMIT)?;
+    Ok(files.into_iter().zip(contents).map(|(file, content)| Input::Staged(file.path, content)).collect())
+}
+
+/// Returns whether a file would be found by these arguments: one that is named always is, one in a folder if it may be a handoff.
+fn is_meant(path: &Path, arguments: &[PathBuf]) -> bool {
+    let is_named =
+        |argument: &PathBuf| plain(argument) == path || glob(argument).is_some_and(|(_, matches)| matches(path));
+    if arguments.iter().any(is_named) {
+        return true;
+    }
+    let given = arguments.iter().map(|argument| plain(argument)).find(|folder| path.starts_with(folder));
+    let inside =
+        |folder: &&Path| *folder != given.as_deref().unwrap_or(Path::new("")) && !folder.as_os_str().is_empty();
+    is_document(path) && !path.ancestors().skip(1).take_while(inside).any(is_skipped)
 }
 
 impl Found {
@@ -157,14 +189,14 @@ impl Input {
     pub(crate) fn name(&self) -> String {
         match self {
             Input::File(path) if cfg!(windows) => path.to_string_lossy().replace('\\', "/"),
-            Input::File(path) => path.to_string_lossy().into_owned(),
+            Input::File(path) | Input::Staged(path, _) => path.to_string_lossy().into_owned(),
             Input::Stdin => "<stdin>".to_owned(),
         }
     }
 
     /// Reads a document. What is too large to be one is not read whole.
     pub(crate) fn read(&self) -> Result<Vec<u8>, NotRead> {
-        let limit = BYTES_MAX as u64 + 1;
+        let limit = BYTES_LIMIT;
         let mut bytes = Vec::new();
         let length = match self {
             Input::File(path) => File::open(path).and_then(|file| {
@@ -173,6 +205,7 @@ impl Input {
                 Ok(length.max(read))
             }),
             Input::Stdin => io::stdin().lock().take(limit).read_to_end(&mut bytes).map(|read| read as u64),
+            Input::Staged(_, content) => return content.clone().map_err(NotRead::TooLarge),
         };
         match length {
             Ok(length) if length < limit => Ok(bytes),

@@ -24,21 +24,21 @@ impl Person {
 
     /// Returns the person as who calls the engine.
     pub(crate) fn caller(&self) -> Caller {
-        Caller { decider: self.decider(), door: Door::CommandLine, working_on: None }
+        Caller { decider: self.decider(), door: Door::CommandLine, role: None, working_on: None }
     }
 }
 
 /// Returns whoever runs this program, agents among them, as who calls the engine.
 pub(crate) fn anybody() -> Caller {
     let working_on = attempt_above().ok().flatten().and_then(|handoff| HandoffId::parse(handoff).ok());
-    Caller { decider: Decider::account(user::name(), None), door: Door::CommandLine, working_on }
+    Caller { decider: Decider::account(user::name(), None), door: Door::CommandLine, role: None, working_on }
 }
 
 /// Lets a person pass, who may want to be called something else than their account, and nobody else.
 pub(crate) fn person(label: Option<&str>) -> Result<Person, CommandError> {
     // Whoever runs in a cage can hide its parents and its namespace behind files of its own, but not this.
     if rustix::thread::no_new_privs().unwrap_or(true) {
-        let message = "an agent cannot decide: this process can get no new privileges, as in a cage";
+        let message = "an agent cannot decide: this process cannot gain new privileges, like an agent in its cage";
         return Err(CommandError::no(message).hint("use an ordinary shell, or sign the decision with --sign"));
     }
     signer(label)
@@ -46,12 +46,12 @@ pub(crate) fn person(label: Option<&str>) -> Result<Person, CommandError> {
 
 /// Lets somebody pass whose signature will say who they are; in a hardened container people have nothing else.
 pub(crate) fn signer(label: Option<&str>) -> Result<Person, CommandError> {
-    let agent = |message: String| Err(CommandError::no(message).hint("a person decides, in a shell of their own"));
+    let agent = |message: String| Err(CommandError::no(message).hint("only a person can decide, in their own shell"));
     let above = attempt_above().map_err(|error| {
         CommandError::usage(format!("cannot tell who decides: /proc/self cannot be read: {error}")).hint("mount /proc")
     })?;
     if let Some(handoff) = above {
-        return agent(format!("an agent cannot decide: this runs inside the work on {handoff}"));
+        return agent(format!("an agent cannot decide: this process belongs to the work on {handoff}"));
     }
     let namespace = UserNamespace::current();
     if let Some(label) = label

@@ -2,6 +2,7 @@
 //!
 //! Nothing here may hold an agent because of our own trouble. Whoever calls turns an error into a note.
 
+mod decisions;
 mod input;
 mod judging;
 mod outside;
@@ -28,6 +29,13 @@ pub(crate) enum HookAnswer {
     Block(String),
     /// The agent may end, and whoever watches should know this.
     Tell(String),
+    /// The agent reads this beside its prompt.
+    AddContext {
+        /// What the program calls the event.
+        event: &'static str,
+        /// What is said.
+        text: String,
+    },
 }
 
 impl HookAnswer {
@@ -37,6 +45,9 @@ impl HookAnswer {
             HookAnswer::Nothing => None,
             HookAnswer::Block(reason) => Some(json!({ "decision": "block", "reason": reason })),
             HookAnswer::Tell(message) => Some(json!({ "systemMessage": message })),
+            HookAnswer::AddContext { event, text } => {
+                Some(json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } }))
+            }
         }
     }
 }
@@ -46,6 +57,7 @@ pub(crate) fn answer(vendor: HookVendor, input: HookInput, output: &Output) -> R
     if let Some(attempt) = run_attempt::of_environment() {
         return match (&input.event, &input.subagent) {
             (HookEvent::Ends(end), None) => run_attempt::judge(&attempt, end),
+            (HookEvent::Begins, None) => run_attempt::begins(&attempt),
             // The run asked the session, not its helpers; and its driver sees for itself what was used.
             _ => Ok(HookAnswer::Nothing),
         };

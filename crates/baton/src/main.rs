@@ -10,10 +10,13 @@ mod commands;
 mod config;
 mod deciding;
 mod discover;
+mod exhibits;
+mod git_index;
 mod guard;
 mod hook;
 mod init;
 mod intake;
+mod logs;
 mod moment;
 mod output;
 mod own_folder;
@@ -25,6 +28,7 @@ mod render;
 mod report;
 mod running;
 mod sending;
+mod serving;
 mod showing;
 mod signing;
 mod state;
@@ -66,7 +70,7 @@ fn main() -> ExitCode {
     close_fds::set_fds_cloexec(3, &[]);
     // A panic is our mistake; it has told its place on stderr by then.
     let ran = std::panic::catch_unwind(|| commands::run(cli.command, &output)).unwrap_or_else(|_| {
-        Err(CommandError::internal("this is a mistake in baton").hint("please report it with the message above"))
+        Err(CommandError::internal("internal error").hint("please report it with the message above"))
     });
     match ran {
         Ok(done) => done.into(),

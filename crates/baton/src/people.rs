@@ -1,9 +1,10 @@
-//! Three ways to be asked while something runs: at the terminal, by a file of answers, or not at all.
+//! Ways to be asked while something runs: at the terminal, by a file of answers, elsewhere, or not at all.
 
 pub(crate) mod answers;
 mod entry;
 pub(crate) mod keyboard;
 mod menu;
+mod pager;
 pub(crate) mod reply;
 pub(crate) mod talk;
 pub(crate) mod terminal;
@@ -16,6 +17,7 @@ use baton_engine::people::{People, Question, Response};
 use self::answers::Answers;
 use self::talk::Screen;
 use self::terminal::Terminal;
+use crate::exhibits::Exhibits;
 use crate::guard::Person;
 
 /// Asks several in turn; the first who decides counts. Without any, nobody can be asked.
@@ -23,15 +25,36 @@ pub(crate) struct InTurn(Vec<Arc<dyn People>>);
 
 impl InTurn {
     /// Asks the file of answers first, then whoever sits before the screen. Without both, nobody can be asked.
-    pub(crate) fn new(person: Person, answers: Option<Arc<Answers>>, screen: Option<Arc<dyn Screen>>) -> InTurn {
+    pub(crate) fn new(
+        person: Person,
+        answers: Option<Arc<Answers>>,
+        screen: Option<Arc<dyn Screen>>,
+        exhibits: Exhibits,
+    ) -> InTurn {
         let answers = answers.map(|answers| answers as Arc<dyn People>);
-        let terminal = screen.map(|screen| Arc::new(Terminal::new(screen, person)) as Arc<dyn People>);
+        let terminal = screen.map(|screen| Arc::new(Terminal::new(screen, person, exhibits)) as Arc<dyn People>);
         InTurn(answers.into_iter().chain(terminal).collect())
+    }
+
+    /// Waits after that until somebody decides elsewhere.
+    pub(crate) fn or_elsewhere(mut self) -> InTurn {
+        self.0.push(Arc::new(Elsewhere));
+        self
     }
 
     /// Asks nobody.
     pub(crate) fn nobody() -> InTurn {
         InTurn(Vec::new())
+    }
+}
+
+/// People who decide elsewhere. Whoever asks takes the question back when they have.
+struct Elsewhere;
+
+#[async_trait]
+impl People for Elsewhere {
+    async fn decide(&self, _question: &Question) -> Option<Response> {
+        std::future::pending().await
     }
 }
 
@@ -57,11 +80,12 @@ mod sample {
     use baton_protocol::Dialect;
 
     /// What replies a question may take.
-    pub(super) const EVERY_REPLY: [ExpectedReply; 6] = [
+    pub(super) const EVERY_REPLY: [ExpectedReply; 7] = [
         ExpectedReply::Review,
         ExpectedReply::Clarification,
         ExpectedReply::Escalation,
         ExpectedReply::Choice,
+        ExpectedReply::GateChoice,
         ExpectedReply::Approval,
         ExpectedReply::Request,
     ];
@@ -81,9 +105,11 @@ mod sample {
         let ask = match reply {
             ExpectedReply::Review => Ask::Review,
             ExpectedReply::Clarification => Ask::Clarification,
-            ExpectedReply::Escalation | ExpectedReply::Choice | ExpectedReply::Approval | ExpectedReply::Request => {
-                Ask::Gate
-            }
+            ExpectedReply::Escalation
+            | ExpectedReply::Choice
+            | ExpectedReply::GateChoice
+            | ExpectedReply::Approval
+            | ExpectedReply::Request => Ask::Gate,
         };
         let text = r#"{"baton": 1, "document": "report", "outcome": "complete", "summary": "All rows are written."}"#;
         let document = WrittenDocument::new(Dialect::Native, text);
@@ -105,6 +131,7 @@ mod sample {
             trouble: None,
             examined: Vec::new(),
             gaps: Vec::new(),
+            decided_before: Vec::new(),
             approval: None,
             approvals: Vec::new(),
         }

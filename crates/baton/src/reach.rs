@@ -66,8 +66,8 @@ impl<'a> Places<'a> {
         };
         if self.store.is_open_to_all() {
             found.push(WithinReach {
-                says: format!("{} needs no password, so agents can write to the store past Baton", self.store),
-                hint: "give the user of the database a password, and name it in the address of the store".to_owned(),
+                says: format!("{} needs no password, so agents can bypass Baton and write to the store", self.store),
+                hint: "give the database user a password, and add it to the address of the store".to_owned(),
             });
         }
         found

@@ -35,7 +35,7 @@ pub(crate) fn difference(recorded: &[Approver], configured: &Approvers) -> Optio
     (!names.is_empty()).then(|| {
         format!(
             "the keys recorded with the run are not those of baton.toml: {}; the recorded ones count, \
-             so see that the store is yours (baton audit verify --all)",
+             so check that the store is yours (baton audit verify --all)",
             names.join(", ")
         )
     })

@@ -8,6 +8,7 @@ pub(crate) mod human;
 pub(crate) mod inbox;
 pub(crate) mod json;
 pub(crate) mod question;
+pub(crate) mod rule;
 pub(crate) mod run;
 pub(crate) mod sarif;
 pub(crate) mod sheet;

@@ -9,7 +9,7 @@ mod workspace_lock;
 pub(crate) use claimant::is_dead;
 pub(crate) use launching::{launcher, scripts};
 pub(crate) use local_team::keep;
-pub(crate) use starting::{Started, definition, run_id};
+pub(crate) use starting::{Started, changed_files, definition, run_id};
 pub(crate) use workspace_lock::held;
 
 use std::path::{Path, PathBuf};
@@ -59,7 +59,12 @@ pub(crate) fn driver(
 }
 
 /// How driving a run ended.
-pub(crate) type Driven = Result<End, DriverProblem>;
+pub(crate) struct Driven {
+    /// How, or why it could not be driven.
+    pub end: Result<End, DriverProblem>,
+    /// Whether somebody pressed Ctrl-C.
+    pub is_interrupted: bool,
+}
 
 /// Drives a run until it ends, or until SIGINT or SIGTERM: the first stops it, the second ends everything at once.
 pub(crate) async fn drive(
@@ -73,22 +78,22 @@ pub(crate) async fn drive(
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let driving = runs.resume(run);
     tokio::pin!(driving);
+    let mut is_interrupted = false;
     loop {
         tokio::select! {
-            end = &mut driving => return Ok(end),
+            end = &mut driving => return Ok(Driven { end, is_interrupted }),
             () = views.are_due() => {
                 views.catch_up();
                 continue;
             }
-            _ = interrupt.recv() => {}
+            _ = interrupt.recv() => is_interrupted = true,
             _ = terminate.recv() => {}
         }
         if !runs.stop(run) {
             // Whoever asks twice does not want to wait: what runs is killed here, and what we held is taken from the dead.
-            return Err(
-                CommandError::no(format!("{run} was ended at once")).hint(format!("baton resume {run} goes on"))
-            );
+            let ended = if is_interrupted { CommandError::interrupted } else { CommandError::no };
+            return Err(ended(format!("{run} was killed")).hint(format!("baton resume {run} continues it")));
         }
-        tell("stopping: agents are ended, and the run can be resumed; once more ends it at once");
+        tell("stopping: agents are being ended; the run can be resumed (Ctrl-C again to kill it)");
     }
 }

@@ -14,7 +14,7 @@ use crate::moment::{parse_duration, parse_moment};
 #[derive(Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = "Terms")]
 pub(crate) struct TermOptions {
-    /// Which agent is to receive it
+    /// The agent that receives it
     #[arg(long, value_name = "AGENT", value_parser = parse_agent)]
     to: Option<String>,
     /// Who hands over [default: the user]
@@ -23,22 +23,22 @@ pub(crate) struct TermOptions {
     /// How urgent it is: low, normal, high or critical
     #[arg(long, value_name = "PRIORITY", value_parser = parse_priority)]
     priority: Option<Priority>,
-    /// Sending the same key again gives the same handoff
+    /// An idempotency key: sending it again returns the same handoff
     #[arg(long, value_name = "KEY", value_parser = parse_key)]
     pub key: Option<String>,
-    /// Not to be claimed before this time, or so long from now
+    /// Earliest time to claim it, or a duration from now
     #[arg(long, value_name = "TIME|DURATION", value_parser = parse_moment)]
     not_before: Option<WantedTime>,
-    /// Of no use after this time, or so long from now
+    /// Give up after this time, or after this duration from now
     #[arg(long, value_name = "TIME|DURATION", value_parser = parse_moment)]
     deadline: Option<WantedTime>,
-    /// How long one attempt may take, heartbeats or not
+    /// How long one attempt may take, even with heartbeats
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     timeout: Option<Duration>,
-    /// How long it may wait until somebody claims it
+    /// How long it may wait to be claimed
     #[arg(long, value_name = "DURATION", value_parser = parse_span)]
     pick_up_within: Option<Duration>,
-    /// How soon after its claim it must be acknowledged; its report counts only after that
+    /// How soon after its claim it must be acknowledged; without that its report does not count
     #[arg(long, value_name = "DURATION", value_parser = parse_span)]
     acknowledge_within: Option<Duration>,
     /// How many attempts may follow the first
@@ -50,7 +50,7 @@ pub(crate) struct TermOptions {
     /// How the wait grows from one retry to the next
     #[arg(long, value_name = "FACTOR")]
     backoff: Option<f64>,
-    /// Which part of the wait is random, from 0 to 1
+    /// Random share of the wait, from 0 to 1
     #[arg(long, value_name = "PART")]
     jitter: Option<f64>,
 }
@@ -92,7 +92,7 @@ pub(crate) fn refused(problem: Problem, name: &str) -> CommandError {
 /// Reads a duration in which somebody must do something, for clap.
 fn parse_span(text: &str) -> Result<Duration, String> {
     match parse_duration(text)? {
-        none if milliseconds(none) == 0 => Err("nobody can do that in no time: give a duration such as 2m".to_owned()),
+        none if milliseconds(none) == 0 => Err("the duration must be longer than 0, such as 2m".to_owned()),
         span => Ok(span),
     }
 }

@@ -4,7 +4,11 @@ pub(crate) mod activities;
 mod ending;
 mod events;
 mod live;
+mod notifying;
 mod plain;
+mod served;
+
+pub(crate) use served::{ServedShow, Watched};
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,15 +18,20 @@ use baton_agents::Launcher;
 use baton_engine::RunId;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Driver, DriverProblem, End, News, WorkspaceProblem};
+use baton_engine::flow::NoWayBack;
+use baton_engine::lifecycle::{Refusal, readable_claimant};
 use baton_engine::protection::Protection;
 use baton_engine::run::Run;
 use baton_engine::runs::{DrivenRuns, Runs as _};
+use baton_protocol::printable;
+use baton_protocol::wire::closest;
 use baton_protocol::workflow::AgentFields;
 use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
 use crate::config;
-use crate::guard;
+use crate::exhibits::Exhibits;
+use crate::guard::{self, Person};
 use crate::output::Output;
 use crate::own_folder;
 use crate::people::InTurn;
@@ -30,26 +39,31 @@ use crate::people::answers::{self, Answers};
 use crate::people::talk::Screen;
 use crate::reach::{Places, WithinReach};
 use crate::recorded_keys;
-use crate::running;
+use crate::running::{self, Driven};
 use crate::store::{Session, StoreOptions, place};
 use crate::views::Views;
 use activities::Activities;
+use ending::exit_of;
 use events::Events;
 use live::Live;
+use notifying::Notifier;
 use plain::Plain;
 
 /// How a run is shown, and who is asked.
 #[derive(Debug, Args)]
 pub(crate) struct ShowOptions {
-    /// Ask nobody: end with 3 where a person must decide
+    /// Never ask: exit with 3 when a person must decide
     #[arg(long)]
     no_input: bool,
+    /// Where a person must decide, wait until somebody decides elsewhere
+    #[arg(long)]
+    wait: bool,
     /// A file that plays the person, for demonstrations and tests; recorded as such
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
     /// Write each event as a JSON object on a line of its own
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 /// A run that is to be driven and shown.
@@ -66,6 +80,16 @@ pub(crate) struct Show<'a> {
     pub id: &'a RunId,
 }
 
+/// How a run that is to be driven starts.
+enum Start<'a> {
+    /// It begins.
+    New(&'a Definition),
+    /// It goes on.
+    On,
+    /// It begins again from a phase, or from the one that it came to last.
+    Again { from: Option<&'a str>, note: Option<&'a str>, person: Person },
+}
+
 /// Who watches a run.
 enum Watching {
     Terminal(Arc<Live>),
@@ -76,23 +100,31 @@ enum Watching {
 impl Show<'_> {
     /// Begins a run, drives it and shows it.
     pub(crate) fn begin(&self, definition: &Definition) -> Result<Exit, CommandError> {
-        self.drive(Some(definition))
+        self.drive(Start::New(definition))
     }
 
     /// Drives a run that was begun before, and shows it.
     pub(crate) fn resume(&self) -> Result<Exit, CommandError> {
-        self.drive(None)
+        self.drive(Start::On)
     }
 
-    fn drive(&self, begin: Option<&Definition>) -> Result<Exit, CommandError> {
+    /// Lets a run begin again from a phase, or from the one that it came to last, drives it and shows it.
+    pub(crate) fn begin_again(&self, from: Option<&str>, note: Option<&str>) -> Result<Exit, CommandError> {
+        self.drive(Start::Again { from, note, person: guard::person(None)? })
+    }
+
+    fn drive(&self, start: Start<'_>) -> Result<Exit, CommandError> {
         let answers = self.options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
         let watching = self.watching();
         let people = self.people(answers.clone(), &watching)?;
-        let views =
-            Arc::new(Views::before(Arc::new(Activities::before(watching.audience(), self.session.clock.clone()))));
-        let scripts = match begin {
-            Some(definition) => running::scripts(definition),
-            None => self.session.run(self.beginning()).map(|run| running::scripts(&run.definition))?,
+        let notifier = Arc::new(Notifier::before(watching.audience(), self.session.notification.clone()));
+        let (clock, state) = (self.session.clock.clone(), self.session.state()?.clone());
+        let views = Arc::new(Views::before(Arc::new(Activities::before(notifier.clone(), clock, state))));
+        let scripts = match start {
+            Start::New(definition) => running::scripts(definition),
+            Start::On | Start::Again { .. } => {
+                self.session.run(self.beginning()).map(|run| running::scripts(&run.definition))?
+            }
         };
         if let Some(anchor) = &self.session.anchor
             && scripts.iter().any(|script| anchor.is_at(script))
@@ -102,19 +134,30 @@ impl Show<'_> {
         let driver = running::driver(self.session, Arc::new(people), views.clone(), scripts)?;
         let runs = DrivenRuns::by(driver.clone());
         self.session.run(async {
-            match begin {
-                Some(definition) => {
+            match start {
+                Start::New(definition) => {
                     self.refuse_anchor_inside(&definition.workspace)?;
                     let begun = runs.begin(self.id, definition, &guard::anybody()).await;
                     begun.map_err(|problem| self.not_driven(problem))?;
                     self.tell_beginning(&driver, &watching).await?;
                 }
-                None => {
+                Start::On | Start::Again { .. } => {
                     let events = self.session.engine.events_of_run(self.id).await?;
                     let run = driver.load(self.id).await?;
                     self.refuse_anchor_inside(&run.definition.workspace)?;
                     answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
                     self.tell(&watching, &format!("resume {}", self.id));
+                    for file in running::changed_files(&run.definition) {
+                        let file = file.display();
+                        let text =
+                            format!("warning: {file} has changed; the run continues with the version it started with");
+                        self.tell(&watching, &text);
+                    }
+                    if let Start::Again { from, note, person } = &start {
+                        let begun = runs.begin_again(self.id, *from, *note, &person.caller()).await;
+                        let phase = begun.map_err(|problem| self.not_driven(problem))?;
+                        self.tell(&watching, &format!("{} starts again from {phase}", self.id));
+                    }
                     self.warn_of_gaps(&watching, &run);
                     let recorded = recorded_keys::of_run(&run.definition);
                     if let Some(changed) = recorded_keys::difference(&recorded, &self.session.approvers) {
@@ -126,8 +169,15 @@ impl Show<'_> {
             if let Watching::Terminal(live) = &watching {
                 live.finish();
             }
-            let told = match ended.and_then(|end| end.map_err(|problem| self.not_driven(problem))) {
-                Ok(end) => self.end(&end, &watching, &views).await.map(|exit| (end, exit)),
+            for why in notifier.finish().await {
+                self.output.note(&format!("warning: the command under [notify] failed: {}", printable(&why)));
+            }
+            let told = match ended {
+                Ok(Driven { end: Ok(end), is_interrupted }) => {
+                    let exit = exit_of(&end, is_interrupted);
+                    self.end(&end, exit, &watching, &views).await.map(|()| (end, exit))
+                }
+                Ok(Driven { end: Err(problem), .. }) => Err(self.not_driven(problem)),
                 Err(error) => Err(error),
             };
             let (end, exit) = told.inspect_err(|error| {
@@ -159,6 +209,43 @@ impl Show<'_> {
                 running::held(self.id, &workspace, &run, &driver)
             }
             DriverProblem::Workspace(WorkspaceProblem::Unusable(why)) => CommandError::usage(why),
+            DriverProblem::Driven(driver) => {
+                CommandError::no(format!("{} is driven by {}", self.id, readable_claimant(&driver)))
+                    .hint("stop that first, with Ctrl-C where it runs or with baton cancel")
+            }
+            DriverProblem::NoWayBack(why) => self.no_way_back(&why),
+        }
+    }
+
+    fn no_way_back(&self, why: &NoWayBack) -> CommandError {
+        match why {
+            NoWayBack::Unknown { given, phases } => {
+                let names: Vec<&str> = phases.iter().map(String::as_str).collect();
+                let close = closest(given, &names).map(|close| format!("did you mean `{close}`? "));
+                let hint = format!("{}the phases are {}", close.unwrap_or_default(), phases.join(", "));
+                CommandError::usage(format!("{}: {why}", self.id)).hint(hint)
+            }
+            NoWayBack::Inside { phase, .. } => {
+                CommandError::usage(format!("{}: {why}", self.id)).hint(format!("use --from {phase}"))
+            }
+            NoWayBack::NotReached { at, .. } => CommandError::no(format!("{}: {why}", self.id))
+                .hint(format!("baton retry {} continues from {at}", self.id)),
+            NoWayBack::Guarded { gate, .. } | NoWayBack::Changed { gate, .. } => {
+                let gate = gate.split('/').next().unwrap_or(gate);
+                CommandError::no(format!("{}: {why}", self.id))
+                    .hint(format!("baton resume {} --from {gate} asks again", self.id))
+            }
+            NoWayBack::Begun(_) => {
+                CommandError::try_again(format!("{}: {why}", self.id)).hint("try again when that has come to an end")
+            }
+            NoWayBack::NotBegun => {
+                CommandError::no(format!("{}: {why}", self.id)).hint(format!("baton resume {} continues it", self.id))
+            }
+            NoWayBack::Refused(Refusal::WrongState { state, .. }) => {
+                CommandError::no(format!("{} is {state}: nothing to do again", self.id))
+                    .hint("baton run starts a new run")
+            }
+            NoWayBack::Refused(refusal) => CommandError::no(format!("{}: {refusal}", self.id)),
         }
     }
 
@@ -172,7 +259,7 @@ impl Show<'_> {
         };
         let above = old.parent().map(quoted).unwrap_or_default();
         let link = format!("mkdir -p {above} && ln -s {new} {}", quoted(&old));
-        CommandError::usage(message).hint(format!("put it back, or let a link lead to where it is now: {link}"))
+        CommandError::usage(message).hint(format!("restore it, or link to its new place: {link}"))
     }
 
     /// Looks for a workspace in the project as it is now: some end of its path, with files of this run in it. Returns the
@@ -205,7 +292,10 @@ impl Show<'_> {
         match (self.options.json, output.is_watched()) {
             (true, _) => Watching::Machine(Arc::new(Events { output, clock: self.session.clock.clone() })),
             (false, true) => Watching::Terminal(Arc::new(Live::new(output, self.session.clock.clone()))),
-            (false, false) => Watching::Reader(Arc::new(Plain { output })),
+            (false, false) => {
+                let elsewhere = self.options.wait.then(|| self.store.repeated());
+                Watching::Reader(Arc::new(Plain { output, clock: self.session.clock.clone(), elsewhere }))
+            }
         }
     }
 
@@ -218,11 +308,12 @@ impl Show<'_> {
             Watching::Reader(_) | Watching::Machine(_) => Arc::new(*self.output),
         };
         let screen = Some(screen).filter(|_| self.output.can_ask() && !self.options.no_input);
-        match (guard::person(None), &answers) {
-            (Ok(person), _) => Ok(InTurn::new(person, answers, screen)),
-            (Err(refused), Some(_)) => Err(refused),
-            (Err(_), None) => Ok(InTurn::nobody()),
-        }
+        let people = match (guard::person(None), &answers) {
+            (Ok(person), _) => InTurn::new(person, answers, screen, Exhibits::in_store(&self.session.store)),
+            (Err(refused), Some(_)) => return Err(refused),
+            (Err(_), None) => InTurn::nobody(),
+        };
+        Ok(if self.options.wait { people.or_elsewhere() } else { people })
     }
 
     /// Tells which run begins, with the event that it begins with.
@@ -263,7 +354,10 @@ impl Show<'_> {
         let session = self.session;
         let opened = confinement.cage.write.iter().filter(|path| !path.starts_with('~'));
         for path in opened.clone().filter(|path| !run.definition.workspace.join(path).exists()) {
-            self.tell(watching, &format!("warning: cage.write names {path}, which is missing: nobody can write there"));
+            self.tell(
+                watching,
+                &format!("warning: cage.write names {path}, which does not exist: agents cannot write there"),
+            );
         }
         let places = Places {
             store: &session.location,

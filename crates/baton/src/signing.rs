@@ -25,7 +25,7 @@ pub(crate) struct SigningOptions {
     /// A signature that was made elsewhere, of what --to-sign prints; `-` for standard input
     #[arg(long, value_name = "FILE", requires = "yes", conflicts_with = "to_sign")]
     signature: Option<PathBuf>,
-    /// Print what must be signed with `ssh-keygen -Y sign -n baton`, and decide nothing
+    /// Only print what must be signed with `ssh-keygen -Y sign -n baton`
     #[arg(long, requires = "yes")]
     pub(crate) to_sign: bool,
 }
@@ -67,14 +67,14 @@ impl SigningOptions {
             return Ok(Key::File(file.clone()));
         }
         let Some(approval) = approval else {
-            let message = "nothing can be signed here: no approvers are named, so nobody's key is known";
+            let message = "nothing can be signed here: no approvers are named, so no key is known";
             return Err(CommandError::no(message).hint("name `approvers` in the gate; see docs/gates.md"));
         };
         let counts = |key: &PublicKey| approval.owner_of(key).is_some();
         let file = files().into_iter().find(|file| public_half(file).is_some_and(|key| counts(&key)));
         let agent = || agent_keys().into_iter().find(counts).map(Key::Agent);
         file.map(Key::File).or_else(agent).ok_or_else(|| {
-            CommandError::no(format!("none of your keys is one of an approver: {}", approval.names()))
+            CommandError::no(format!("none of your keys belongs to an approver: {}", approval.names()))
                 .hint("name the key with --key FILE; `ssh-add -L` lists those of the agent")
         })
     }

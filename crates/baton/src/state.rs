@@ -31,7 +31,7 @@ pub(crate) fn folder() -> Result<StateFolder, CommandError> {
 
 /// Tells that the environment does not say where the state folder is.
 pub(crate) fn unknown() -> CommandError {
-    CommandError::usage("cannot tell where your state folder is: neither XDG_STATE_HOME nor HOME is an absolute path")
+    CommandError::usage("cannot find your state folder: neither XDG_STATE_HOME nor HOME is an absolute path")
         .hint("set XDG_STATE_HOME to a folder that only you can write to")
 }
 

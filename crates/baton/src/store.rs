@@ -20,25 +20,26 @@ use baton_host::quoted;
 use baton_protocol::{Settings, printable};
 use baton_store::Location;
 use clap::Args;
+use tokio::runtime::Builder;
 
 use crate::anchor::Anchor;
 use crate::clock::SteadyClock;
 use crate::command_error::CommandError;
-use crate::config::{self, Approvers, Config};
+use crate::config::{self, Approvers, Config, Notification};
 use crate::output::Output;
 use crate::random::MachineRandom;
 use crate::state;
 
 /// Which store a command works on.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Store")]
 pub(crate) struct StoreOptions {
     /// The store: a path, sqlite:PATH or postgres://… [default: $BATON_STORE, `[store] url` in baton.toml, the project's
     /// folder in your state folder; `baton doctor` prints it]
-    #[arg(long, value_name = "URL")]
+    // Each has its heading: one for all of them would go on to whatever follows them in a command.
+    #[arg(long, value_name = "URL", help_heading = "Store")]
     store: Option<String>,
     /// The configuration file [default: the nearest baton.toml]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Store")]
     config: Option<PathBuf>,
 }
 
@@ -96,6 +97,8 @@ pub(crate) struct Session {
     pub config_file: Option<PathBuf>,
     /// Where the heads of runs are kept beside the store.
     pub anchor: Option<Anchor>,
+    /// What is run when a person is waited for.
+    pub notification: Option<Notification>,
     /// The user's state folder, if the environment says where that is.
     pub state: Option<StateFolder>,
     ledger: Arc<LedgerKeeper>,
@@ -107,8 +110,26 @@ pub(crate) struct Session {
 impl Session {
     /// Finds and opens the store, and tells if it should be elsewhere.
     pub(crate) fn open(options: &StoreOptions, access: Access, output: &Output) -> Result<Session, CommandError> {
+        Session::open_with(options, access, output, Builder::new_current_thread())
+    }
+
+    /// Does the same for a process that does many things at once, on all processors.
+    pub(crate) fn open_to_serve(
+        options: &StoreOptions,
+        access: Access,
+        output: &Output,
+    ) -> Result<Session, CommandError> {
+        Session::open_with(options, access, output, Builder::new_multi_thread())
+    }
+
+    fn open_with(
+        options: &StoreOptions,
+        access: Access,
+        output: &Output,
+        runtime: Builder,
+    ) -> Result<Session, CommandError> {
         let (place, config) = options.place()?;
-        let mut session = Session::at(offer::tell(place, access, output)?, access, config)?;
+        let mut session = Session::on(runtime, offer::tell(place, access, output)?, access, config)?;
         // Where somebody watches what goes on it is told at the end.
         if !output.is_watched() {
             let output = *output;
@@ -120,6 +141,10 @@ impl Session {
 
     /// Opens the store at a place.
     pub(crate) fn at(place: Place, access: Access, config: Config) -> Result<Session, CommandError> {
+        Session::on(Builder::new_current_thread(), place, access, config)
+    }
+
+    fn on(mut runtime: Builder, place: Place, access: Access, config: Config) -> Result<Session, CommandError> {
         if let (Some(anchor), Location::Sqlite(path)) = (&config.anchor, &place.location)
             && anchor.is_at(path)
         {
@@ -127,7 +152,7 @@ impl Session {
         }
         place.prepare(access)?;
         let Place { location, source, .. } = place;
-        let runtime = tokio::runtime::Builder::new_current_thread()
+        let runtime = runtime
             .enable_all()
             .build()
             .map_err(|error| CommandError::internal(format!("cannot start the runtime: {error}")))?;
@@ -159,6 +184,7 @@ impl Session {
             config_file: config.file,
             approvers: config.approvers,
             anchor: config.anchor,
+            notification: config.notification,
             state: state::folder().ok(),
             ledger,
             output: None,

@@ -54,7 +54,7 @@ pub(crate) struct Assignment {
     pub concurrency: u32,
     /// How long a handoff stays ours without a heartbeat.
     pub lease: Duration,
-    /// How long the command may take, if the handoff allows no less.
+    /// How long the command may take; a shorter limit of the handoff counts first.
     pub timeout: Option<Duration>,
     /// When to end.
     pub until: Until,
@@ -315,7 +315,7 @@ impl Worker {
                 }
             }
             Err(error) => {
-                let message = format!("an attempt ended by a mistake in baton: {error}");
+                let message = format!("an attempt ended with an internal error: {error}");
                 progress.fatal = Some(CommandError::internal(message).hint("its lease expires; please report it"));
             }
         }

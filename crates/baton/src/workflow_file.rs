@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use baton_engine::ssh::allowed_signers::AllowedSigner;
 use baton_host::find_program;
 use baton_protocol::surroundings::PathState;
-use baton_protocol::workflow::{self, Files, Flow, Workflow, WorkflowReading};
+use baton_protocol::workflow::{self, Files, Flow, NestedWorkflow, Workflow, WorkflowReading};
 
 use crate::command_error::CommandError;
 use crate::config::Approvers;
@@ -21,7 +21,7 @@ pub(crate) fn locate(path: &Path) -> Result<PathBuf, String> {
         return Ok(path.to_owned());
     }
     let found = NAMES.iter().map(|name| path.join(name)).find(|file| file.is_file());
-    found.ok_or_else(|| "there is no workflow.yaml in this folder".to_owned())
+    found.ok_or_else(|| "there is no workflow.yaml in this folder; `baton init` writes one".to_owned())
 }
 
 /// A workflow that can be used, and the folder that its paths begin in.
@@ -79,13 +79,34 @@ pub(crate) fn read(input: &Input) -> Result<(Vec<u8>, WorkflowReading), NotRead>
 /// The files around a workflow file.
 #[derive(Debug)]
 pub(crate) struct WorkflowFolder {
+    file: PathBuf,
     folder: PathBuf,
+    workspace: PathBuf,
 }
 
 impl WorkflowFolder {
-    /// Looks from the folder of a workflow file.
-    pub(crate) fn new(file: &Path) -> Self {
-        WorkflowFolder { folder: folder_of(file) }
+    /// Looks from the folder of a workflow file, whose agents work in a workspace.
+    pub(crate) fn new(file: &Path, workspace: &Path) -> Self {
+        WorkflowFolder { file: file.to_owned(), folder: folder_of(file), workspace: workspace.to_owned() }
+    }
+
+    /// Returns whether one of the files that a workflow has as phases is this one, however deep.
+    fn leads_back(&self, file: &Path, seen: &mut Vec<PathBuf>) -> bool {
+        let Ok(file) = fs::canonicalize(file) else { return false };
+        if fs::canonicalize(&self.file).is_ok_and(|own| own == file) {
+            return true;
+        }
+        if seen.contains(&file) {
+            return false;
+        }
+        let folder = folder_of(&file);
+        seen.push(file.clone());
+        let Some(workflow) = fs::read(&file).ok().and_then(|bytes| workflow::read(&bytes).workflow) else {
+            return false;
+        };
+        let steps = Flow::of(&workflow).steps;
+        let mut named = steps.iter().filter_map(|step| step.phase.workflow.as_deref());
+        named.any(|path| locate(&folder.join(path)).is_ok_and(|file| self.leads_back(&file, seen)))
     }
 }
 
@@ -106,6 +127,16 @@ impl Files for WorkflowFolder {
         find_program(&program, std::env::var_os("PATH").as_deref()).is_some()
     }
 
+    fn is_in_workspace(&self, path: &str) -> bool {
+        self.workspace.join(path).exists()
+    }
+
+    fn nested(&self, path: &str) -> Option<NestedWorkflow> {
+        let file = locate(&self.folder.join(path)).ok().filter(|file| file.is_file())?;
+        let workflow = Input::File(file.clone()).read().ok().and_then(|bytes| workflow::read(&bytes).workflow);
+        Some(NestedWorkflow { workflow, leads_back: self.leads_back(&file, &mut Vec::new()) })
+    }
+
     fn has_variable(&self, name: &str) -> bool {
         std::env::var_os(name).is_some_and(|value| !value.is_empty())
     }
@@ -117,10 +148,11 @@ mod tests {
 
     #[test]
     fn programs_are_found_by_name_and_by_path() {
-        let around = WorkflowFolder::new(Path::new("/bin/workflow.yaml"));
+        let around = WorkflowFolder::new(Path::new("/bin/workflow.yaml"), Path::new("."));
         assert!(around.has_program("sh") && around.has_program("./sh"));
         assert!(!around.has_program("no-such-program-here") && !around.has_program("./no-such-program-here"));
-        assert!(!WorkflowFolder::new(Path::new("/etc/workflow.yaml")).has_program("./passwd"), "it cannot be executed");
+        let around = WorkflowFolder::new(Path::new("/etc/workflow.yaml"), Path::new("."));
+        assert!(!around.has_program("./passwd"), "it cannot be executed");
     }
 
     #[test]

@@ -14,8 +14,14 @@ mod bad_usage;
 mod check_inputs;
 #[path = "cli/check_output.rs"]
 mod check_output;
+#[cfg(unix)]
+#[path = "cli/check_staged.rs"]
+mod check_staged;
 #[path = "cli/check_surroundings.rs"]
 mod check_surroundings;
+#[path = "serve/client.rs"]
+#[expect(dead_code, reason = "the tests of the server use the rest")]
+mod client;
 #[path = "cli/configuration.rs"]
 mod configuration;
 #[path = "cli/convert.rs"]
@@ -38,6 +44,8 @@ mod doctor_agents;
 mod doctor_signs;
 #[path = "cli/documents.rs"]
 mod documents;
+#[path = "cli/door_over_http.rs"]
+mod door_over_http;
 #[path = "cli/door_suite.rs"]
 mod door_suite;
 #[path = "cli/durations.rs"]
@@ -56,12 +64,18 @@ mod gate_inbox;
 mod gate_terminal;
 #[path = "cli/gates.rs"]
 mod gates;
+#[path = "cli/graph_runs.rs"]
+mod graph_runs;
 #[path = "cli/held_store.rs"]
 mod held_store;
+#[path = "cli/help.rs"]
+mod help;
 #[path = "cli/hook_bench.rs"]
 mod hook_bench;
 #[path = "cli/hook_filing.rs"]
 mod hook_filing;
+#[path = "cli/hook_limits.rs"]
+mod hook_limits;
 #[path = "cli/hook_vendors.rs"]
 mod hook_vendors;
 #[path = "cli/hook_verdicts.rs"]
@@ -70,8 +84,19 @@ mod hook_verdicts;
 mod hostile_store;
 #[path = "cli/init.rs"]
 mod init;
+#[path = "cli/init_again.rs"]
+mod init_again;
+#[path = "cli/init_start.rs"]
+mod init_start;
+#[path = "cli/init_whole.rs"]
+mod init_whole;
 #[path = "cli/limits.rs"]
 mod limits;
+#[path = "cli/man_pages.rs"]
+mod man_pages;
+#[cfg(unix)]
+#[path = "cli/narrow_terminal.rs"]
+mod narrow_terminal;
 #[path = "cli/old_store.rs"]
 mod old_store;
 #[path = "cli/pages.rs"]
@@ -147,5 +172,7 @@ mod worker_reports;
 mod worker_stops;
 #[path = "cli/workflow_files.rs"]
 mod workflow_files;
+#[path = "cli/workflow_mistakes.rs"]
+mod workflow_mistakes;
 #[path = "cli/workspace.rs"]
 mod workspace;

@@ -6,6 +6,8 @@
 
 #[path = "run/acknowledging.rs"]
 mod acknowledging;
+#[path = "run/again.rs"]
+mod again;
 #[path = "run/anchors.rs"]
 mod anchors;
 #[path = "run/approved_files.rs"]
@@ -82,6 +84,8 @@ mod record;
 mod signatures;
 #[path = "run/site.rs"]
 mod site;
+#[path = "run/spending.rs"]
+mod spending;
 #[path = "run/tasks.rs"]
 mod tasks;
 #[path = "run/terminal.rs"]

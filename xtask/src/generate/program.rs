@@ -53,7 +53,7 @@ impl Program {
 }
 
 /// Finds the path of the program in Cargo's messages, one JSON object per line.
-fn executable(messages: &str) -> Option<PathBuf> {
+pub(crate) fn executable(messages: &str) -> Option<PathBuf> {
     messages.lines().find_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
         let is_program = message["target"]["name"] == "baton" && message["target"]["kind"][0] == "bin";

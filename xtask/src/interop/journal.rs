@@ -51,6 +51,12 @@ impl Journal {
         self.of("claimed", phase).count()
     }
 
+    /// Returns how many attempts these turns are, but for repairs: one whose session was lost begins again in a fresh one.
+    pub(crate) fn attempts(&self, phase: &str) -> usize {
+        let lost = self.failures(phase).iter().filter(|failed| failed.follows == Follows::FreshSession).count();
+        self.turns(phase) - lost
+    }
+
     /// Returns how many of these turns repaired a report.
     pub(crate) fn repairs(&self, phase: &str) -> usize {
         self.of("claimed", phase).filter(|claim| claim["session"]["repairs"] == true).count()

@@ -15,7 +15,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("baton-store", &["baton-engine", "baton-host", "baton-protocol"]),
     ("baton-agents", &["baton-engine", "baton-host", "baton-protocol"]),
     ("baton-views", &["baton-engine", "baton-protocol"]),
-    ("baton-server", &["baton-engine", "baton-protocol", "baton-views"]),
+    ("baton-page", &["baton-engine", "baton-protocol", "baton-views"]),
+    ("baton-server", &["baton-engine", "baton-page", "baton-protocol", "baton-views"]),
     (
         "baton",
         &["baton-agents", "baton-engine", "baton-host", "baton-protocol", "baton-server", "baton-store", "baton-views"],

@@ -12,7 +12,7 @@ use baton_protocol::read::is_blockless;
 use baton_protocol::workflow::ReportFrom;
 
 use super::files::AttemptFiles;
-use super::output_files::{OutputFiles, READ_MAX};
+use super::output_files::OutputFiles;
 use crate::evidence::snapshot::hash;
 use crate::process::{Environment, ProcessEnd, STDOUT_BYTES_MAX, size};
 use crate::profile::is_report;
@@ -37,7 +37,7 @@ fn answer(ended: &ProcessEnd, asked: &AskedCommand<'_>) -> Result<Reply, Failure
         return Err(failure);
     }
     let ProcessEnd::Exited { stdout, .. } = ended else {
-        return Err(refused("the command ended in an unknown way"));
+        return Err(refused("the command ended with neither an exit code nor a signal"));
     };
     let acknowledgment = read(&asked.files.acknowledgment)?;
     match (report(stdout, asked), acknowledgment) {
@@ -153,7 +153,7 @@ fn nowhere(asked: &AskedCommand<'_>) -> String {
 fn directory(asked: &AskedCommand<'_>) -> String {
     let folder = &asked.job.output_directory;
     let folder = folder.strip_prefix(&asked.job.workspace).unwrap_or(folder);
-    format!("files of {} that this attempt wrote (up to {READ_MAX})", folder.display())
+    format!("the folder {}", folder.display())
 }
 
 /// Reads a file that the command may have written; `None` if there is nothing in it.

@@ -32,7 +32,7 @@ impl EndedProfile<'_> {
             _ => None,
         };
         let mut heard = stream.finish(exit.as_ref());
-        let (spent, skills) = (heard.spent, heard.take_skills());
+        let (spent, skills) = (heard.counted(&self.asked.job.prompt), heard.take_skills());
         let end = match self.failure(&heard) {
             Some((failure, after)) => TurnEnd::Failed(failure, after),
             None => match self.reply(&mut heard) {
@@ -74,7 +74,7 @@ impl EndedProfile<'_> {
         let failure = self.ended.failure()?;
         let ProcessEnd::Exited { tail, .. } = self.ended else { return None };
         let line = profile::telling_line(tail).map(|line| format!(": {line}")).unwrap_or_default();
-        let how = told(*status, "").replace("the command", program);
+        let how = told(*status, b"", "").replace("the command", program);
         let how = how.split(';').next().unwrap_or(program);
         Some((Failure { message: format!("{how}{line}"), ..failure }, AfterFailure::Policy))
     }
@@ -84,8 +84,8 @@ impl EndedProfile<'_> {
         let answer = heard.take_answer();
         let found = match self.asked.report {
             ReportFrom::File => read(&self.asked.files.report)?.map(|text| in_report_file(text, self.asked)),
-            ReportFrom::Stdout => answer.map(|text| self.said(text)),
-            ReportFrom::Auto => self.anywhere(answer)?,
+            ReportFrom::Stdout => answer.map(|text| self.said(text, heard)),
+            ReportFrom::Auto => self.anywhere(answer, heard)?,
         };
         let is_report = found.as_ref().is_some_and(|reply| !is_blockless(&reply.text));
         match (found, acknowledgment) {
@@ -97,15 +97,15 @@ impl EndedProfile<'_> {
                 let path = self.asked.files.report.display();
                 Err(refused(format!("{} wrote no report to {path}", self.recipe().program)))
             }
-            (None, None) => Err(refused(format!("{} gave no final answer", self.recipe().program))),
+            (None, None) => Err(refused(format!("{} gave no final answer{}", self.recipe().program, unread(heard)))),
         }
     }
 
     /// Looks for a report in the answer, then in the file for it, then in the output directory. Prose counts only if there is
     /// nothing better, so that it can be told what is wrong with it.
-    fn anywhere(&self, answer: Option<String>) -> Result<Option<Reply>, Failure> {
+    fn anywhere(&self, answer: Option<String>, heard: &Heard) -> Result<Option<Reply>, Failure> {
         if let Some(text) = answer.as_ref().filter(|text| is_report(text)) {
-            return Ok(Some(self.said(text.clone())));
+            return Ok(Some(self.said(text.clone(), heard)));
         }
         let filed = read(&self.asked.files.report)?;
         if let Some(text) = filed.as_ref().filter(|text| is_report(text)) {
@@ -115,15 +115,16 @@ impl EndedProfile<'_> {
             return Ok(Some(reply));
         }
         Ok(match (answer, filed) {
-            (Some(text), _) => Some(self.said(text)),
+            (Some(text), _) => Some(self.said(text, heard)),
             (None, Some(text)) => Some(in_report_file(text, self.asked)),
             (None, None) => None,
         })
     }
 
-    fn said(&self, text: String) -> Reply {
+    fn said(&self, text: String, heard: &Heard) -> Reply {
         let path = kept(&text, self.asked);
-        Reply { text, source: format!("the final answer of {}", self.recipe().program), path, ..Reply::default() }
+        let source = format!("the final answer of {}{}", self.recipe().program, unread(heard));
+        Reply { text, source, path, ..Reply::default() }
     }
 
     fn transcript(&self, heard: &Heard) -> Option<baton_engine::evidence::Transcript> {
@@ -148,6 +149,11 @@ impl EndedProfile<'_> {
         );
         permanent(Code::dependency_missing(), message)
     }
+}
+
+/// Says which event could not be read: it may have been the answer.
+fn unread(heard: &Heard) -> String {
+    heard.unreadable.as_ref().map(|what| format!(" ({what})")).unwrap_or_default()
 }
 
 /// Returns an exit code as a shell tells it.

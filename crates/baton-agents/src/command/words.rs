@@ -20,17 +20,8 @@ pub(super) fn of(command: &CommandLine, folder: &Path, prompt: PromptBy) -> (Pat
         CommandLine::Program(words) => {
             let (program, arguments) =
                 words.split_first().map(|(first, rest)| (first.as_str(), rest)).unwrap_or_default();
-            (agent_program(program, folder), arguments.to_vec())
+            (beside::program(program, folder), arguments.to_vec())
         }
-    }
-}
-
-/// Beside the workflow is also what has a path without `./`: an agent is not part of what it works on.
-fn agent_program(program: &str, folder: &Path) -> PathBuf {
-    match beside::program(program, folder) {
-        // A plain name is looked for in PATH; joining an absolute path gives that path.
-        named if program.contains('/') => folder.join(named),
-        named => named,
     }
 }
 
@@ -48,9 +39,9 @@ mod tests {
     }
 
     #[test]
-    fn relative_path_is_beside_the_workflow() {
+    fn one_dot_and_two_lead_from_the_workflow_and_any_other_path_from_the_workspace() {
         assert_eq!(words(program(&["./a.sh", "./b"]), PromptBy::Stdin), ["/work flows/a.sh", "./b"]);
-        assert_eq!(words(program(&["agents/a.sh"]), PromptBy::Stdin), ["/work flows/agents/a.sh"]);
+        assert_eq!(words(program(&["agents/a.sh"]), PromptBy::Stdin), ["agents/a.sh"]);
         assert_eq!(words(program(&["/bin/sh"]), PromptBy::Stdin), ["/bin/sh"]);
         assert_eq!(words(program(&["python3", "x"]), PromptBy::Stdin), ["python3", "x"]);
     }

@@ -85,14 +85,14 @@ impl Directory {
         self.files.make_folder(&wanted)?;
         let real = wanted.canonicalize().map_err(|error| DirectoryError::io("look at", &wanted, error))?;
         if real.starts_with(root.join("handoffs")) || real.starts_with(root.join("schemas")) {
-            return Err(refuse("handoffs and schemas are no place for artifacts"));
+            return Err(refuse("artifacts do not belong in `handoffs` or `schemas`"));
         }
         if real == root.join("artifacts") && name.to_str().is_some_and(|name| name.starts_with("registry.json")) {
             return Err(refuse("that is the list of all artifacts"));
         }
         let place = real.join(name);
         match place.symlink_metadata() {
-            Ok(found) if !found.is_file() => Err(refuse("something else than a plain file is there")),
+            Ok(found) if !found.is_file() => Err(refuse("it exists and is not a plain file")),
             _ => Ok(place),
         }
     }
@@ -111,9 +111,9 @@ impl Copied<'_> {
     pub(super) fn to_json(&self) -> Result<Value, String> {
         let path = self.written.as_ref().map_or(self.place.as_path(), Written::path);
         let file = files::open(path).map_err(|error| error.to_string())?;
-        let file = file.ok_or_else(|| "the artifact is gone".to_owned())?;
+        let file = file.ok_or_else(|| "the artifact no longer exists".to_owned())?;
         let bytes = files::read(&file, path).map_err(|error| error.to_string())?;
-        serde_json::from_slice(&bytes).map_err(|error| format!("the artifact is no JSON: {error}"))
+        serde_json::from_slice(&bytes).map_err(|error| format!("the artifact is not JSON: {error}"))
     }
 }
 

@@ -13,7 +13,7 @@ use super::Folder;
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
     /// The folders are not there.
-    #[error("there are no handoffs here: {path} is no folder")]
+    #[error("no handoffs: {path} is not a folder")]
     NoFolder {
         /// Where they should be.
         path: PathBuf,
@@ -69,7 +69,7 @@ pub enum DirectoryError {
         folder: Folder,
     },
     /// The attempt is over, and another one began or may begin.
-    #[error("attempt {given} of handoff `{id}` is over: attempt {current} has it now")]
+    #[error("attempt {given} of handoff `{id}` has ended: attempt {current} is current")]
     AttemptOver {
         /// Which.
         id: HandoffId,
@@ -153,13 +153,13 @@ impl DirectoryError {
             DirectoryError::Exists { .. } => "choose another id, or leave it out".to_owned(),
             DirectoryError::NotInProgress { folder: Folder::Pending, .. } => "claim it first".to_owned(),
             DirectoryError::AttemptOver { .. } => "drop this result; the later attempt will answer".to_owned(),
-            DirectoryError::Busy { .. } => "look at its status and try again".to_owned(),
+            DirectoryError::Busy { .. } => "check its status and try again".to_owned(),
             DirectoryError::Violations { what: "the output", .. } | DirectoryError::NoOutput { .. } => {
                 "correct the artifact and complete again; the handoff is still in progress".to_owned()
             }
             DirectoryError::Violations { .. } => "correct it; nothing was written".to_owned(),
-            DirectoryError::MissingSchema { .. } => "put it there, or leave out --strict".to_owned(),
-            DirectoryError::Destination { .. } => "only a new path inside the folder will do".to_owned(),
+            DirectoryError::MissingSchema { .. } => "add it, or omit --strict".to_owned(),
+            DirectoryError::Destination { .. } => "use a new path inside the folder".to_owned(),
             DirectoryError::Io { source, .. } => return hint_of(source),
             DirectoryError::NotInProgress { .. }
             | DirectoryError::BrokenSchema { .. }
@@ -170,7 +170,7 @@ impl DirectoryError {
 
 fn hint_of(error: &io::Error) -> Option<String> {
     let hint = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room; nothing was changed",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free space on the disk; nothing was changed",
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
             "the folder must be writable for you; nothing was changed"
         }

@@ -156,7 +156,7 @@ impl FolderHandoff {
             max_retries: number("max_retries").map_or(usual.max_retries, |most| most.min(RETRIES_MAX.into()) as u32),
             delay_ms: delay_ms.map_or(usual.delay_ms, |delay| delay as u64),
             multiplier: number("backoff_multiplier").unwrap_or(usual.multiplier),
-            jitter: 0.0,
+            ..usual
         }
     }
 

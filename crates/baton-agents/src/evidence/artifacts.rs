@@ -57,7 +57,7 @@ impl<'a> Places<'a> {
         let there = format!("`{path}` exists");
         match self.look(path) {
             PathState::Missing => refuted(&artifact_missing::RULE, claim, "but it does not exist"),
-            PathState::Unreadable => refuted(&artifact_missing::RULE, claim, "but it cannot be looked at"),
+            PathState::Unreadable => refuted(&artifact_missing::RULE, claim, "but it cannot be read"),
             PathState::Outside => {
                 refuted(&artifact_outside_workspace::RULE, claim, "but it lies outside the workspace")
             }

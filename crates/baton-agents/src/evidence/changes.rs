@@ -56,8 +56,8 @@ pub(super) enum Trust {
 }
 
 /// Why nobody can tell what has changed.
-const NOT_KNOWN: &str = "how the workspace was before is not known";
-const FIRST_NOT_KNOWN: &str = "how the workspace was before the first attempt is not known";
+const NOT_KNOWN: &str = "the earlier state of the workspace is not known";
+const FIRST_NOT_KNOWN: &str = "the state of the workspace before the first attempt is not known";
 
 /// The workspace before and after an attempt.
 #[derive(Debug)]

@@ -133,7 +133,7 @@ impl<'a> FileEyes<'a> {
         };
         match fs::canonicalize(root.join(path)) {
             Ok(real) if real.starts_with(&root) => Ok(real),
-            Ok(_) => Err(FileIdentity::Unknown("it leads out of the workspace".to_owned())),
+            Ok(_) => Err(FileIdentity::Unknown("it points outside the workspace".to_owned())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(FileIdentity::Nothing),
             Err(error) => Err(FileIdentity::Unknown(error.to_string())),
         }
@@ -178,7 +178,7 @@ impl From<Listing> for Sighting {
         let named: Vec<String> = listing.outside.iter().take(TOLD).map(|key| format!("`{key}`")).collect();
         let more = listing.outside.len().saturating_sub(TOLD);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let open = format!("{}{more} in it leads out of the workspace", named.join(", "));
+        let open = format!("{}{more} in it points outside the workspace", named.join(", "));
         let open = (!named.is_empty()).then_some(open);
         Sighting { identity: FileIdentity::There { sha256, mark }, open }
     }
@@ -186,7 +186,7 @@ impl From<Listing> for Sighting {
 
 /// Tells whoever approves that a change after the approval will not be noticed.
 fn open_question(examined: ExaminedClaim, why: &str) -> ExaminedClaim {
-    let seen = format!("{}; whether it is still the same after an approval cannot be told: {why}", examined.seen);
+    let seen = format!("{}; whether it is still the same after an approval cannot be checked: {why}", examined.seen);
     ExaminedClaim { seen, verdict: ClaimFinding::Unverifiable, ..examined }
 }
 

@@ -3,7 +3,7 @@
 //! What an agent may not do is never left open: it is refuted, or a person must look. What others who work at the same
 //! time may have done is told as such.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use baton_engine::evidence::{ExaminedClaim, Scene};
@@ -160,7 +160,7 @@ impl<'a> Comparison<'a> {
                 (strangers, during.iter().any(is_elsewhere))
             }
             Err(why) if all || new => {
-                let claim = "that every changed file is named cannot be checked";
+                let claim = "whether every changed file is named cannot be checked";
                 return vec![unchecked(rule, claim, why)];
             }
             Err(_) => return Vec::new(),
@@ -169,11 +169,18 @@ impl<'a> Comparison<'a> {
         let by_others = [&strangers.beside[..], &strangers.anybody, &strangers.caged].concat();
         if all || new {
             examined.extend(tell(&strangers.own, |told| refuted(rule, told, "but the report does not name it")));
-        } else if !strangers.own.is_empty() {
-            examined.push(unverifiable(rule, in_one(&strangers.own), "which the report does not name"));
+        } else if let Ok(during) = self.changes.during() {
+            let own: HashSet<&String> = strangers.own.iter().collect();
+            let own: Vec<(&String, &Change)> =
+                during.iter().filter(|(path, change)| own.contains(&in_words(path, **change))).collect();
+            examined.extend(self.pinned(&own, |words| unverifiable(rule, words, "which the report does not name")));
         }
         if !by_others.is_empty() {
-            examined.push(unverifiable(rule, in_one(&by_others), "by it or by somebody beside it: nobody can tell"));
+            examined.push(unverifiable(
+                rule,
+                in_one(&by_others),
+                "by it or by another agent at the same time: unclear which",
+            ));
         }
         if examined.is_empty() && !is_told_elsewhere && (all || new) {
             let claim = if all { "every changed file is named" } else { "every new file is named" };
@@ -188,7 +195,7 @@ impl<'a> Comparison<'a> {
             return Vec::new();
         }
         let (rule, only) = (&writes_outside::RULE, self.may_write());
-        let claim = format!("that only {only} was written cannot be checked");
+        let claim = format!("whether only {only} was written cannot be checked");
         let changed = self.changes.during().and_then(|during| Ok((during, self.changes.left_over()?)));
         let (during, left_over) = match changed {
             Ok(changed) => changed,
@@ -198,31 +205,42 @@ impl<'a> Comparison<'a> {
         let may = format!("but only {only} may be written");
         let mut examined = tell(&strangers.own, |told| refuted(rule, told, &*may));
         if !strangers.anybody.is_empty() {
-            let seen = format!("{claim}: somebody beside it may write it, too");
+            let seen = format!("{claim}: another agent may write it, too");
             examined.push(unchecked(rule, in_one(&strangers.anybody), seen));
         }
         if !strangers.caged.is_empty() {
-            let seen = format!("by somebody beside it: the cage lets it write only {only}");
+            let seen = format!("by another agent: the cage lets this one write only {only}");
             examined.push(verified(rule, in_one(&strangers.caged), seen));
         }
         if !strangers.beside.is_empty() {
-            examined.push(unverifiable(rule, in_one(&strangers.beside), "where only somebody beside it may write"));
+            examined.push(unverifiable(rule, in_one(&strangers.beside), "where only another agent may write"));
         }
         let left_over = self.sort(&left_over, |path, _| self.writes.fit(path));
         if !left_over.own.is_empty() {
-            let seen = "since its first attempt, by that or by somebody else";
+            let seen = "since the first attempt; it is not clear by whom";
             examined.push(unchecked(rule, in_one(&left_over.own), seen));
         }
-        let unnamed = |(path, _): &(&String, &Change)| self.writes.fit(path) && !self.named.hold(path);
-        let inside = during.iter().filter(unnamed).map(|(path, change)| in_words(path, *change));
-        let inside: Vec<String> = inside.filter(|_| !named::claims_a_list(self.report)).collect();
-        let written = if inside.is_empty() { String::new() } else { format!(": {}", in_one(&inside)) };
         if examined.is_empty() {
-            examined.push(verified(rule, format!("only {only} was written{written}"), "nothing else has changed"));
-        } else if !inside.is_empty() {
-            examined.push(verified(rule, in_one(&inside), "where it may write"));
+            let claim = match self.scene.writes.as_deref() {
+                Some([]) => "nothing was written".to_owned(),
+                _ => format!("only {only} was written"),
+            };
+            examined.push(verified(rule, claim, "nothing else has changed"));
         }
+        let is_unnamed = |(path, _): &(&String, &Change)| self.writes.fit(path) && !self.named.hold(path);
+        let inside: Vec<(&String, &Change)> =
+            during.iter().filter(is_unnamed).filter(|_| !named::claims_a_list(self.report)).collect();
+        examined.extend(self.pinned(&inside, |words| verified(rule, words, "where it may write")));
         examined
+    }
+
+    /// Puts down each of some changes, with what identifies the file: people decide about it although no report names it.
+    fn pinned(&self, changes: &[(&String, &Change)], entry: impl Fn(String) -> ExaminedClaim) -> Vec<ExaminedClaim> {
+        let told =
+            changes.iter().take(TOLD).map(|(path, change)| self.files.pin(entry(in_words(path, **change)), path));
+        let rest = changes.len().saturating_sub(TOLD);
+        let rest = (rest > 0).then(|| entry(format!("{rest} more files changed")));
+        told.chain(rest).collect()
     }
 
     /// Looks for files that would tell Baton itself how to work, from its next command on: that is for people to say.
@@ -230,7 +248,7 @@ impl<'a> Comparison<'a> {
         let is_meant = |path: &String| self.scene.writes.iter().flatten().any(|pattern| pattern == path);
         let is_ours = |path: &String| Path::new(path).file_name().is_some_and(|name| name == CONFIGURATION);
         let ours = changed.iter().filter(|(path, _)| is_ours(path) && !is_meant(path));
-        let seen = "which tells Baton how to work: look at it before you use Baton there";
+        let seen = "which configures Baton: look at it before you use Baton there";
         ours.map(|(path, change)| unchecked(&writes_outside::RULE, in_words(path, *change), seen)).collect()
     }
 
@@ -244,7 +262,7 @@ impl<'a> Comparison<'a> {
             Err(why) => {
                 return vec![unchecked(
                     rule,
-                    "that nothing of what was handed over has changed cannot be checked",
+                    "whether the files that were handed over are unchanged cannot be checked",
                     why,
                 )];
             }
@@ -256,7 +274,7 @@ impl<'a> Comparison<'a> {
         let mut examined =
             tell(&strangers.own, |told| refuted(rule, told, "but it was handed over, and the report does not name it"));
         if !strangers.anybody.is_empty() {
-            let seen = "although it was handed over, by it or by somebody beside it: nobody can tell";
+            let seen = "although it was handed over, by it or by another agent at the same time: unclear which";
             examined.push(unchecked(rule, in_one(&strangers.anybody), seen));
         }
         examined
@@ -269,7 +287,7 @@ impl<'a> Comparison<'a> {
         let inner = sources.filter_map(|source| sources::path_of(self.root, source));
         let changed =
             inner.filter(|path| during.contains_key(path) && self.may_be_of_others(path) && !self.named.hold(path));
-        let seen = "but somebody beside it may have changed it meanwhile";
+        let seen = "but another agent may have changed it meanwhile";
         changed.map(|path| unverifiable(&stale_base::RULE, format!("claims to have read `{path}`"), seen)).collect()
     }
 

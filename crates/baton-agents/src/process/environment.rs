@@ -29,8 +29,11 @@ const NETWORK: [&str; 13] = [
     "CURL_CA_BUNDLE",
 ];
 
-/// Names that begin like this are harmless too.
-const HARMLESS_PREFIX: &str = "LC_";
+/// Those that match this are harmless too.
+const HARMLESS_PATTERN: &str = "LC_*";
+
+/// Holds the address of the store, and with it perhaps a password.
+const STORE: &str = "BATON_STORE";
 
 /// Returns where the agent for SSH keys listens that Baton itself could use.
 pub(crate) fn ssh_agent() -> Option<PathBuf> {
@@ -58,13 +61,11 @@ impl Environment {
         ours: impl IntoIterator<Item = (OsString, OsString)>,
         names: impl IntoIterator<Item = &'a str>,
     ) -> Environment {
-        let named: Vec<&str> = names.into_iter().collect();
-        let passes = |name: &OsStr| {
-            let name = name.to_str().unwrap_or_default();
-            let is_harmless = HARMLESS.contains(&name) || NETWORK.contains(&name) || name.starts_with(HARMLESS_PREFIX);
-            is_harmless || named.iter().any(|pattern| is_variable(pattern, name))
-        };
-        Environment { variables: ours.into_iter().filter(|(name, _)| passes(name)).collect() }
+        let mut named: Vec<&str> = HARMLESS.into_iter().chain(NETWORK).chain([HARMLESS_PATTERN]).collect();
+        named.extend(names);
+        let ours: Vec<(OsString, OsString)> = ours.into_iter().collect();
+        let is_meant = meant(&named, &ours);
+        Environment { variables: ours.iter().filter(|variable| is_meant(variable)).cloned().collect() }
     }
 
     /// Exactly these.
@@ -74,9 +75,10 @@ impl Environment {
 
     /// Adds those of ours that are named, also by a pattern.
     pub fn inherit(&mut self, names: &[String]) {
-        let is_named =
-            |name: &OsStr| names.iter().any(|pattern| is_variable(pattern, name.to_str().unwrap_or_default()));
-        self.variables.extend(env::vars_os().filter(|(name, _)| is_named(name)));
+        let named: Vec<&str> = names.iter().map(String::as_str).collect();
+        let ours: Vec<(OsString, OsString)> = env::vars_os().collect();
+        let is_meant = meant(&named, &ours);
+        self.variables.extend(ours.iter().filter(|variable| is_meant(variable)).cloned());
     }
 
     /// Sets a variable.
@@ -105,6 +107,17 @@ impl Environment {
     }
 }
 
+/// Says which variables are meant by names and patterns. A pattern does not mean what holds the address of the store, under
+/// whatever name.
+fn meant(named: &[&str], ours: &[(OsString, OsString)]) -> impl Fn(&(OsString, OsString)) -> bool {
+    let store = ours.iter().find(|(name, value)| name == STORE && !value.is_empty()).map(|(_, value)| value);
+    move |(name, value)| {
+        let name = name.to_str().unwrap_or_default();
+        let is_address = store == Some(value);
+        named.iter().any(|pattern| is_variable(pattern, name) && !(is_address && pattern.contains('*')))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,6 +131,19 @@ mod tests {
         assert_eq!(names(Environment::reduced_from(ours.clone(), [])), ["LC_ALL", "PATH"]);
         assert_eq!(names(Environment::reduced_from(ours.clone(), ["TOKEN"])), ["LC_ALL", "PATH", "TOKEN"]);
         assert_eq!(names(Environment::reduced_from(ours, ["TOK*"])), ["LC_ALL", "PATH", "TOKEN"]);
+    }
+
+    #[test]
+    fn address_of_the_store_is_meant_by_no_pattern() {
+        let address = "postgres://baton:secret@db/baton";
+        let ours = [("BATON_STORE", address), ("BATON_RUN", "outer"), ("DATABASE_URL", address), ("TOKEN", "x")];
+        let ours = ours.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let names = |patterns: &[&'static str]| -> Vec<String> {
+            let environment = Environment::reduced_from(ours.clone(), patterns.iter().copied());
+            environment.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect()
+        };
+        assert_eq!(names(&["*", "BATON_*", "BATON_STORE"]), ["TOKEN"]);
+        assert_eq!(names(&["DATABASE_URL"]), ["DATABASE_URL"], "whoever names it means it");
     }
 
     #[test]

@@ -13,18 +13,26 @@ use super::ProcessEnd;
 /// What a shell says when it finds no such program, or may not run it.
 const NOT_RUNNABLE: [i32; 2] = [126, 127];
 
+/// So much of stdout is told, at most.
+const STDOUT_TAIL_BYTES: usize = 2_000;
+
+/// So many of its lines are.
+const STDOUT_TAIL_LINES: usize = 10;
+
 impl ProcessEnd {
     /// Returns what is wrong with an end, unless the program ended by itself and well.
     pub fn failure(&self) -> Option<Failure> {
         let failed = |code, message| Some(Failure::new(code, message));
         match self {
             ProcessEnd::Exited { status, .. } if status.success() => None,
-            ProcessEnd::Exited { status, tail, .. }
+            ProcessEnd::Exited { status, stdout, tail }
                 if status.code().is_some_and(|code| NOT_RUNNABLE.contains(&code)) =>
             {
-                Some(permanent(Code::dependency_missing(), told(*status, tail)))
+                Some(permanent(Code::dependency_missing(), told(*status, stdout, tail)))
             }
-            ProcessEnd::Exited { status, tail, .. } => failed(Code::processing_error(), told(*status, tail)),
+            ProcessEnd::Exited { status, stdout, tail } => {
+                failed(Code::processing_error(), told(*status, stdout, tail))
+            }
             ProcessEnd::Flooded { most } => {
                 failed(Code::validation_failed(), format!("the command wrote more than {} to stdout", size(*most)))
             }
@@ -45,7 +53,7 @@ pub fn not_started(program: &Path, error: &io::Error) -> Failure {
         io::ErrorKind::NotFound if program.exists() => {
             format!("{} cannot be started: its interpreter is missing", program.display())
         }
-        io::ErrorKind::NotFound => format!("there is no program {}", program.display()),
+        io::ErrorKind::NotFound => format!("program not found: {}", program.display()),
         _ => format!("{} cannot be started: {error}", program.display()),
     };
     permanent(Code::dependency_missing(), message)
@@ -56,18 +64,26 @@ pub(crate) fn permanent(code: Code, message: impl Into<String>) -> Failure {
     Failure { chance: Transience::Permanent, ..Failure::new(code, message) }
 }
 
-/// Tells how a command ended that did not end well.
-pub fn told(status: ExitStatus, tail: &str) -> String {
+/// Tells how a command ended that did not end well. Who wrote nothing to stderr may have complained on stdout.
+pub fn told(status: ExitStatus, stdout: &[u8], tail: &str) -> String {
     let how = match (status.code(), status.signal()) {
         (Some(code), _) => format!("the command ended with {code}"),
         (None, Some(signal)) => format!("the command was killed by signal {signal}{}", signal_name(signal)),
-        (None, None) => "the command ended in an unknown way".to_owned(),
+        (None, None) => "the command ended with neither an exit code nor a signal".to_owned(),
     };
-    match (tail.is_empty(), status.code()) {
-        (true, Some(_)) => format!("{how}; it wrote nothing to stderr"),
-        (true, None) => how,
-        (false, _) => format!("{how}; it said last:\n{tail}"),
+    let on_stdout = last_lines(stdout);
+    match (tail.is_empty(), on_stdout.is_empty(), status.code()) {
+        (false, _, _) => format!("{how}; it said last:\n{tail}"),
+        (true, false, _) => format!("{how}; it said last on stdout:\n{on_stdout}"),
+        (true, true, Some(_)) => format!("{how}; it wrote nothing"),
+        (true, true, None) => how,
     }
+}
+
+fn last_lines(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(STDOUT_TAIL_BYTES)..]);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(STDOUT_TAIL_LINES)..].join("\n")
 }
 
 fn signal_name(number: i32) -> &'static str {
@@ -111,9 +127,13 @@ mod tests {
 
     #[test]
     fn signal_is_named() {
-        assert_eq!(told(ExitStatus::from_raw(9), ""), "the command was killed by signal 9 (SIGKILL)");
-        assert_eq!(told(ExitStatus::from_raw(3 << 8), "oh"), "the command ended with 3; it said last:\noh");
-        assert_eq!(told(ExitStatus::from_raw(3 << 8), ""), "the command ended with 3; it wrote nothing to stderr");
+        assert_eq!(told(ExitStatus::from_raw(9), b"", ""), "the command was killed by signal 9 (SIGKILL)");
+        assert_eq!(told(ExitStatus::from_raw(3 << 8), b"fine", "oh"), "the command ended with 3; it said last:\noh");
+        assert_eq!(told(ExitStatus::from_raw(3 << 8), b"", ""), "the command ended with 3; it wrote nothing");
+        let said: String = (1..20).map(|line| format!("line {line}\n\n")).collect();
+        let told = told(ExitStatus::from_raw(3 << 8), said.as_bytes(), "");
+        assert!(told.starts_with("the command ended with 3; it said last on stdout:\nline 10\n"), "{told}");
+        assert!(told.ends_with("line 19"), "{told}");
     }
 
     #[test]

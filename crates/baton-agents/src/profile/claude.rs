@@ -5,16 +5,18 @@
 //! and a `result` for each turn of the main agent. A background task that ends after the report begins another turn, so
 //! the last result in which a report can be read counts. `subtype` is `success` for errors too: `is_error` says it, beside
 //! `api_error_status`, `api_error_type`, `terminal_reason`. `modelUsage` and `total_cost_usd` are sums over the session,
-//! `model_usage_since_last_result` is not; a process that was killed has told only the `usage` of each message.
+//! `model_usage_since_last_result` is not; a process that was killed has told only the `usage` of each message, and is in
+//! no sum.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use baton_engine::session::{SessionKind, Spent};
+use baton_engine::session::{SessionKind, Spent, grown};
 use serde_json::Value;
 
 use super::fault::Clues;
+use super::figures::{SenselessFigure, count, price};
 use super::heard::OpenTool;
 use super::reset::Reset;
 use super::skill_paths::{in_command, is_skill};
@@ -38,7 +40,8 @@ pub(super) const RECIPE: Recipe = Recipe {
     inherits: &["CLAUDE_CONFIG_DIR"],
     home: &[".claude", ".claude.json"],
     moved_by: &[("CLAUDE_CONFIG_DIR", "")],
-    reader: |start| Box::new(ClaudeReader { spent_before: start.spent_before, ..ClaudeReader::default() }),
+    at_start: None,
+    reader: |start| Box::new(ClaudeReader { session_sum: start.spent_before, ..ClaudeReader::default() }),
     help,
 };
 
@@ -55,7 +58,8 @@ fn help(trouble: Trouble) -> Option<&'static str> {
 
 #[derive(Default)]
 struct ClaudeReader {
-    spent_before: Spent,
+    /// What the session has spent up to the last result: programs tell sums of the whole session.
+    session_sum: Spent,
     /// What the results tell that was spent in this turn.
     settled: Option<Spent>,
     /// What messages have used since the last result.
@@ -102,6 +106,7 @@ impl ClaudeReader {
         }
         heard.shows_tools = true;
         let is_main = event["parent_tool_use_id"].is_null();
+        let has = |kind: &str| message["content"].as_array().into_iter().flatten().any(|item| item["type"] == kind);
         for item in message["content"].as_array().into_iter().flatten() {
             match item["type"].as_str() {
                 Some("text") if is_main => self.says(item["text"].as_str().unwrap_or_default(), heard),
@@ -118,8 +123,16 @@ impl ClaudeReader {
         }
         if let Some(id) = text_at(message, "/id") {
             // Each part of a message is an event that tells the usage of the whole.
-            self.open.insert(id.to_owned(), usage(&message["usage"]));
-            self.tell_spent(heard);
+            if let Some(used) = heard.sensible(usage(&message["usage"])) {
+                self.open.insert(id.to_owned(), used);
+            }
+            // Words without a tool are the last ones of a turn: a budget that is used up by them stops the next one.
+            let is_last = is_main && has("text") && !has("tool_use");
+            match self.spent() {
+                Some(spent) if is_last => heard.has_spent(spent),
+                Some(spent) => heard.spends(spent),
+                None => {}
+            }
         }
     }
 
@@ -167,30 +180,45 @@ impl ClaudeReader {
 
     /// Takes what a result says about all that came before it.
     fn settle(&mut self, event: &Value, heard: &mut Heard) {
-        let open: Spent = self.open.drain().fold(Spent::default(), |mut sum, (_, one)| {
+        let open = self.open.drain().map(|(_, one)| one).reduce(|mut sum, one| {
             sum += one;
             sum
         });
-        let told = if let Some(since) = event["model_usage_since_last_result"].as_object() {
-            by_model(since.values())
-        } else if let Some(models) = event["modelUsage"].as_object().filter(|models| !models.is_empty()) {
-            // Older versions tell only the sum of the session.
-            let sum = by_model(models.values()) - self.spent_before;
-            self.settled = None;
-            sum
-        } else {
-            let cost_micros = event["total_cost_usd"].as_f64().and_then(Spent::micros);
-            let cost_micros = cost_micros.map(|sum| sum.saturating_sub(self.spent_before.cost_micros.unwrap_or(0)));
-            Spent { cost_micros, ..open }
-        };
-        *self.settled.get_or_insert_default() += told;
-        self.tell_spent(heard);
+        let total = heard.sensible(price(event, "/total_cost_usd")).flatten();
+        let cost_micros = total.map(|total| grown(total, self.session_sum.cost_micros.unwrap_or_default()));
+        let by_model = self.told_by_model(event, heard);
+        self.session_sum.cost_micros = total.or(self.session_sum.cost_micros);
+        let usage_of_turn = || event.get("usage").filter(|usage| usage.is_object()).map(usage);
+        let tokens = by_model.or(open).or_else(|| heard.sensible(usage_of_turn()?));
+        if tokens.is_none() && cost_micros.is_some() {
+            heard.has_no_tokens();
+        }
+        if let Some(mut told) = tokens.or(cost_micros.map(|_| Spent::default())) {
+            told.cost_micros = told.cost_micros.or(cost_micros);
+            *self.settled.get_or_insert_default() += told;
+        }
+        if let Some(spent) = self.spent() {
+            heard.has_spent(spent);
+        }
     }
 
-    fn tell_spent(&self, heard: &mut Heard) {
-        let mut spent = self.settled.unwrap_or_default();
-        self.open.values().for_each(|one| spent += *one);
-        heard.spends(spent);
+    /// Returns what a result tells of each model since the last one.
+    fn told_by_model(&mut self, event: &Value, heard: &mut Heard) -> Option<Spent> {
+        if let Some(since) = event["model_usage_since_last_result"].as_object() {
+            return heard.sensible(by_model(since.values()));
+        }
+        // Older versions tell only the sum of the session.
+        let models = event["modelUsage"].as_object().filter(|models| !models.is_empty())?;
+        let sum = heard.sensible(by_model(models.values()))?;
+        Some(sum - std::mem::replace(&mut self.session_sum, sum))
+    }
+
+    /// Returns what was spent so far.
+    fn spent(&self) -> Option<Spent> {
+        self.settled.into_iter().chain(self.open.values().copied()).reduce(|mut sum, one| {
+            sum += one;
+            sum
+        })
     }
 }
 
@@ -252,24 +280,24 @@ fn closed(tool: &OpenTool) -> ClosedDoor {
     ClosedDoor { what: format!("{} {about}", tool.name).trim().to_owned(), help }
 }
 
-fn usage(usage: &Value) -> Spent {
-    Spent {
-        input: number_at(usage, "/input_tokens") + number_at(usage, "/cache_creation_input_tokens"),
-        cached: number_at(usage, "/cache_read_input_tokens"),
-        output: number_at(usage, "/output_tokens"),
+fn usage(usage: &Value) -> Result<Spent, SenselessFigure> {
+    Ok(Spent {
+        input: count(usage, &["/input_tokens", "/cache_creation_input_tokens"])?,
+        cached: count(usage, &["/cache_read_input_tokens"])?,
+        output: count(usage, &["/output_tokens"])?,
         cost_micros: None,
-    }
+    })
 }
 
-fn by_model<'a>(models: impl Iterator<Item = &'a Value>) -> Spent {
-    models.fold(Spent::default(), |mut sum, model| {
+fn by_model<'a>(mut models: impl Iterator<Item = &'a Value>) -> Result<Spent, SenselessFigure> {
+    models.try_fold(Spent::default(), |mut sum, model| {
         sum += Spent {
-            input: number_at(model, "/inputTokens") + number_at(model, "/cacheCreationInputTokens"),
-            cached: number_at(model, "/cacheReadInputTokens"),
-            output: number_at(model, "/outputTokens"),
-            cost_micros: model["costUSD"].as_f64().and_then(Spent::micros),
+            input: count(model, &["/inputTokens", "/cacheCreationInputTokens"])?,
+            cached: count(model, &["/cacheReadInputTokens"])?,
+            output: count(model, &["/outputTokens"])?,
+            cost_micros: price(model, "/costUSD")?,
         };
-        sum
+        Ok(sum)
     })
 }
 

@@ -14,10 +14,11 @@ use baton_engine::session::{SessionKind, SessionTurn, Spent};
 use serde_json::Value;
 
 use super::fault::Clues;
+use super::figures::{SenselessFigure, count};
 use super::heard::OpenTool;
 use super::skill_paths::in_command;
 use super::tail::telling_line;
-use super::{EventReader, Heard, ProfileFault, ProgramExit, Recipe, Trouble, TurnStart, number_at, owned, text_at};
+use super::{EventReader, Heard, ProfileFault, ProgramExit, Recipe, Trouble, TurnStart, owned, text_at};
 
 /// How Codex is used.
 pub(super) const RECIPE: Recipe = Recipe {
@@ -30,6 +31,7 @@ pub(super) const RECIPE: Recipe = Recipe {
     inherits: &["CODEX_HOME"],
     home: &[".codex"],
     moved_by: &[("CODEX_HOME", "")],
+    at_start: None,
     reader: |start| {
         let (file, spent_before) = (start.folder.join(LAST_MESSAGE), start.spent_before);
         Box::new(CodexReader { file, spent_before, error: None })
@@ -80,7 +82,9 @@ impl EventReader for CodexReader {
             Some("item.started" | "item.updated") => started(&event["item"], heard),
             Some("item.completed") => completed(&event["item"], heard),
             Some("turn.completed") => {
-                heard.spends(usage(&event["usage"]) - self.spent_before);
+                if let Some(sum) = heard.sensible(usage(&event["usage"])) {
+                    heard.has_spent(sum - self.spent_before);
+                }
                 (heard.succeeded, heard.fault) = (true, None);
             }
             Some("turn.failed") => heard.fault = Some(fault(text_at(event, "/error/message"))),
@@ -104,7 +108,7 @@ impl EventReader for CodexReader {
 }
 
 fn fault(message: Option<&str>) -> ProfileFault {
-    let message = message.unwrap_or("codex does not say why it failed").to_owned();
+    let message = message.unwrap_or("codex did not say why it failed").to_owned();
     ProfileFault::of(Clues { message, ..Clues::default() })
 }
 
@@ -168,12 +172,8 @@ fn inner(command: &str) -> &str {
     inner.trim_matches(['\'', '"'])
 }
 
-fn usage(usage: &Value) -> Spent {
-    let cached = number_at(usage, "/cached_input_tokens");
-    Spent {
-        input: number_at(usage, "/input_tokens").saturating_sub(cached),
-        cached,
-        output: number_at(usage, "/output_tokens"),
-        cost_micros: None,
-    }
+fn usage(usage: &Value) -> Result<Spent, SenselessFigure> {
+    let cached = count(usage, &["/cached_input_tokens"])?;
+    let input = count(usage, &["/input_tokens"])?.saturating_sub(cached);
+    Ok(Spent { input, cached, output: count(usage, &["/output_tokens"])?, cost_micros: None })
 }

@@ -11,12 +11,11 @@ use baton_engine::session::{SessionKind, Spent};
 use serde_json::Value;
 
 use super::fault::Clues;
+use super::figures::{SenselessFigure, count};
 use super::heard::OpenTool;
 use super::skill_paths::{in_command, is_skill};
 use super::tail::telling_line;
-use super::{
-    ClosedDoor, EventReader, Heard, ProfileFault, ProgramExit, Recipe, Trouble, number_at, owned, session_flag, text_at,
-};
+use super::{ClosedDoor, EventReader, Heard, ProfileFault, ProgramExit, Recipe, Trouble, owned, session_flag, text_at};
 
 /// How Gemini CLI is used.
 pub(super) const RECIPE: Recipe = Recipe {
@@ -32,6 +31,7 @@ pub(super) const RECIPE: Recipe = Recipe {
     inherits: &["GOOGLE_CLOUD_PROJECT"],
     home: &[".gemini"],
     moved_by: &[],
+    at_start: None,
     reader: |_| Box::new(GeminiReader::default()),
     help,
 };
@@ -41,7 +41,7 @@ fn help(trouble: Trouble) -> Option<&'static str> {
         Trouble::Untrusted => Some("`arguments: [--skip-trust]` lets it work in this folder"),
         Trouble::NoAccess => Some("log in with `gemini`, or pass on a key: `env: [GEMINI_API_KEY]`"),
         Trouble::NoModel => Some("name a model that your account has: `arguments: [--model, NAME]`"),
-        Trouble::NoCredit => Some("wait until the quota begins anew, or use another key or model"),
+        Trouble::NoCredit => Some("wait until the quota is reset, or use another key or model"),
         Trouble::TooLong => Some("hand over less: fewer inputs, or `prompt_tokens`"),
         Trouble::WrongUsage => Some("change `arguments`; this profile was written for gemini 0.61.0"),
         _ => None,
@@ -134,16 +134,20 @@ impl GeminiReader {
 
     fn result(&mut self, event: &Value, heard: &mut Heard) {
         self.answer(heard);
-        let stats = &event["stats"];
-        let cached = number_at(stats, "/cached");
-        let input = number_at(stats, "/input_tokens").saturating_sub(cached);
-        let output = number_at(stats, "/output_tokens");
-        heard.spends(Spent { input, cached, output, cost_micros: None });
+        if let Some(spent) = heard.sensible(usage(&event["stats"])) {
+            heard.has_spent(spent);
+        }
         heard.succeeded = event["status"] == "success";
         if !heard.succeeded {
             self.failed = Some(text_at(event, "/error/message").map(str::to_owned));
         }
     }
+}
+
+fn usage(stats: &Value) -> Result<Spent, SenselessFigure> {
+    let cached = count(stats, &["/cached"])?;
+    let input = count(stats, &["/input_tokens"])?.saturating_sub(cached);
+    Ok(Spent { input, cached, output: count(stats, &["/output_tokens"])?, cost_micros: None })
 }
 
 fn tool(event: &Value) -> OpenTool {

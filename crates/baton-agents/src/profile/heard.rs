@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use baton_engine::agent::{Activity, ToolState, Update, Updates};
 use baton_engine::session::Spent;
-use baton_protocol::{Document, Hints};
+use baton_protocol::{Document, Hints, tokens};
 
 use super::ProfileFault;
+use super::figures::SenselessFigure;
 
 /// How much is shown of what a tool is used for, and of what an agent says.
 const SHOWN_CHARS_MAX: usize = 240;
@@ -23,7 +24,11 @@ pub(crate) struct Heard {
     /// What it says that went wrong.
     pub(crate) fault: Option<ProfileFault>,
     /// What it spent.
-    pub(crate) spent: Option<Spent>,
+    spent: Option<Spent>,
+    /// What of it was told while the program went on.
+    spent_told: Option<Spent>,
+    /// Whether it told figures of that which make no sense, or a price without tokens.
+    tells_nonsense: bool,
     /// The skills that it used, by name or path.
     skills: Vec<String>,
     /// Whether its tools would be seen.
@@ -32,6 +37,8 @@ pub(crate) struct Heard {
     pub(crate) has_hidden_work: bool,
     /// What it was not allowed to do.
     pub(crate) closed: Vec<ClosedDoor>,
+    /// Which event could not be read, and why; the last one, which would have been the answer.
+    pub(crate) unreadable: Option<String>,
     /// Tools that have not ended, by their call.
     open_tools: HashMap<String, OpenTool>,
     /// The last answer; the last one in which a report can be read; and such words that were no answer yet.
@@ -86,6 +93,11 @@ impl Heard {
         }
     }
 
+    /// Takes that an event could not be read.
+    pub(super) fn unreadable(&mut self, what: String) {
+        self.unreadable = Some(what);
+    }
+
     /// Takes a sign of life.
     pub(super) fn alive(&self, what: impl AsRef<str>) {
         self.tell(Update::Activity(Activity::Alive(brief(what.as_ref()))));
@@ -135,10 +147,43 @@ impl Heard {
 
     /// Takes what was spent so far.
     pub(super) fn spends(&mut self, spent: Spent) {
-        if self.spent != Some(spent) {
-            self.spent = Some(spent);
+        self.spent = Some(spent);
+        if self.spent_told.replace(spent) != Some(spent) {
             self.tell(Update::Spent(spent));
         }
+    }
+
+    /// Takes what was spent in all by a program that says that it is done. It is told with the end of the turn: a budget that
+    /// is used up now must not throw away what was paid for.
+    pub(super) fn has_spent(&mut self, spent: Spent) {
+        self.spent = Some(spent);
+    }
+
+    /// Takes figures if they make sense, and warns once if they do not.
+    pub(super) fn sensible<T>(&mut self, told: Result<T, SenselessFigure>) -> Option<T> {
+        let figure = match told {
+            Ok(told) => return Some(told),
+            Err(SenselessFigure(figure)) => figure,
+        };
+        if !std::mem::replace(&mut self.tells_nonsense, true) {
+            let so = "that is implausible and ignored: tokens are estimated, and the price is unknown";
+            self.tell(Update::Warning(format!("its program says that {figure}; {so}")));
+        }
+        None
+    }
+
+    /// Takes that there is a price, but no tokens.
+    pub(super) fn has_no_tokens(&mut self) {
+        self.tells_nonsense = true;
+    }
+
+    /// Returns what was spent. Without tokens that make sense, those of the prompt are what is known.
+    pub(crate) fn counted(&self, prompt: &str) -> Option<Spent> {
+        let has_tokens = self.spent.is_some_and(|spent| spent.tokens() > 0);
+        if !self.tells_nonsense || has_tokens {
+            return self.spent;
+        }
+        Some(Spent { input: tokens::count(prompt) as u64, ..self.spent.unwrap_or_default() })
     }
 
     /// Takes a tool that begins.

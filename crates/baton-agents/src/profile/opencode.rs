@@ -10,11 +10,12 @@ use baton_engine::session::{SessionKind, SessionTurn, Spent};
 use serde_json::Value;
 
 use super::fault::Clues;
+use super::figures::{SenselessFigure, count, price};
 use super::heard::OpenTool;
 use super::reset::Reset;
 use super::skill_paths::{in_command, is_skill};
 use super::tail::{telling_line, without_colours};
-use super::{ClosedDoor, EventReader, Heard, ProfileFault, ProgramExit, Recipe, Trouble, number_at, owned, text_at};
+use super::{ClosedDoor, EventReader, Heard, ProfileFault, ProgramExit, Recipe, Trouble, owned, text_at};
 
 /// How OpenCode is used.
 pub(super) const RECIPE: Recipe = Recipe {
@@ -35,6 +36,8 @@ pub(super) const RECIPE: Recipe = Recipe {
         ("XDG_DATA_HOME", "opencode"),
         ("XDG_STATE_HOME", "opencode"),
     ],
+    // It ends if it cannot write this one; git need not know of what it names.
+    at_start: Some((".opencode/.gitignore", "node_modules\npackage.json\npackage-lock.json\nbun.lock\n.gitignore")),
     reader: |_| Box::new(OpencodeReader::default()),
     help,
 };
@@ -75,8 +78,7 @@ impl EventReader for OpencodeReader {
             }
             Some("step_finish") => {
                 heard.shows_tools = true;
-                *self.spent.get_or_insert_default() += step(part);
-                heard.spends(self.spent.unwrap_or_default());
+                self.step(part, heard);
                 heard.succeeded = part["reason"] == "stop";
             }
             Some("error") => {
@@ -99,6 +101,19 @@ impl EventReader for OpencodeReader {
 }
 
 impl OpencodeReader {
+    /// Takes what a step has spent.
+    fn step(&mut self, part: &Value, heard: &mut Heard) {
+        let cost_micros = heard.sensible(price(part, "/cost")).flatten();
+        let Some(tokens) = heard.sensible(usage(&part["tokens"])) else { return };
+        let spent = self.spent.get_or_insert_default();
+        *spent += Spent { cost_micros, ..tokens };
+        if part["reason"] == "stop" {
+            heard.has_spent(*spent);
+        } else {
+            heard.spends(*spent);
+        }
+    }
+
     /// Puts the pieces of a message together; what was said before between tools is no answer.
     fn text(&mut self, part: &Value, heard: &mut Heard) {
         let text = part["text"].as_str().unwrap_or_default();
@@ -150,14 +165,13 @@ fn auto_rejected(line: &str) -> Option<ClosedDoor> {
     Some(ClosedDoor { what: what.replace(['(', ')'], ""), help: AUTO.to_owned() })
 }
 
-fn step(part: &Value) -> Spent {
-    let tokens = &part["tokens"];
-    Spent {
-        input: number_at(tokens, "/input") + number_at(tokens, "/cache/write"),
-        cached: number_at(tokens, "/cache/read"),
-        output: number_at(tokens, "/output") + number_at(tokens, "/reasoning"),
-        cost_micros: part["cost"].as_f64().and_then(Spent::micros),
-    }
+fn usage(tokens: &Value) -> Result<Spent, SenselessFigure> {
+    Ok(Spent {
+        input: count(tokens, &["/input", "/cache/write"])?,
+        cached: count(tokens, &["/cache/read"])?,
+        output: count(tokens, &["/output", "/reasoning"])?,
+        cost_micros: None,
+    })
 }
 
 fn fault(error: &Value) -> ProfileFault {
@@ -165,7 +179,7 @@ fn fault(error: &Value) -> ProfileFault {
     let message = ["/data/message", "/message", "/name"].iter().find_map(|at| text_at(error, at));
     let retry_after = data["responseHeaders"]["retry-after"].as_str();
     ProfileFault::of(Clues {
-        message: message.unwrap_or("opencode does not say why it failed").to_owned(),
+        message: message.unwrap_or("opencode did not say why it failed").to_owned(),
         types: text_at(error, "/name").map(str::to_owned).into_iter().collect(),
         status: data["statusCode"].as_u64().and_then(|status| u16::try_from(status).ok()),
         is_retryable: data["isRetryable"].as_bool(),
@@ -180,7 +194,7 @@ fn said(tail: &str) -> ProfileFault {
     let mut fault = ProfileFault::of(Clues { message: message.unwrap_or_default(), ..Clues::default() });
     if is_usage {
         fault.trouble = Trouble::WrongUsage;
-        fault.message = "opencode does not know one of its arguments and tells only how it is used".to_owned();
+        fault.message = "opencode does not know one of its arguments and printed only its usage".to_owned();
     }
     fault
 }

@@ -1,5 +1,5 @@
 //! The events of a program as they come, one a line. Nothing is held but the line that is being read; lines for people,
-//! which stand between events, and lines that are too long are passed over.
+//! which stand between events, are passed over; of events that cannot be read it is remembered where they stand.
 
 use std::fmt;
 
@@ -14,6 +14,8 @@ const LINE_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// What a program tells while it works.
 pub(crate) struct EventStream {
     line: Vec<u8>,
+    /// The number of the line, from 1.
+    number: u64,
     /// Whether the line is too long.
     is_skipped: bool,
     reader: Box<dyn EventReader>,
@@ -24,7 +26,7 @@ impl EventStream {
     /// Begins to listen to a turn.
     pub(crate) fn new(recipe: &Recipe, start: &TurnStart<'_>, updates: Updates) -> EventStream {
         let (reader, heard) = ((recipe.reader)(start), Heard::telling(updates));
-        EventStream { line: Vec::new(), is_skipped: false, reader, heard }
+        EventStream { line: Vec::new(), number: 0, is_skipped: false, reader, heard }
     }
 
     /// Takes some output.
@@ -57,16 +59,23 @@ impl EventStream {
 
     fn end_line(&mut self) {
         let line = std::mem::take(&mut self.line);
+        self.number += 1;
         if std::mem::take(&mut self.is_skipped) {
             self.heard.alive("an event that is too long to be read");
+            self.heard.unreadable(format!("line {} of stdout.log is too long", self.number));
             return;
         }
-        match serde_json::from_slice::<Value>(&line) {
+        // One byte that is not UTF-8 must not cost the whole answer.
+        let line = String::from_utf8_lossy(&line);
+        match serde_json::from_str::<Value>(&line) {
             Ok(event) if event.is_object() => {
                 self.heard.events += 1;
                 self.reader.take(&event, &mut self.heard);
             }
-            _ => {}
+            Err(_) if line.trim_start().starts_with('{') => {
+                self.heard.unreadable(format!("line {} of stdout.log is not JSON", self.number));
+            }
+            Ok(_) | Err(_) => {}
         }
     }
 }

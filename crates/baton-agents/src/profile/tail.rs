@@ -21,7 +21,7 @@ pub(crate) fn telling_line(tail: &str) -> Option<String> {
 }
 
 /// Takes the colours out of a text for terminals.
-pub(super) fn without_colours(text: &str) -> String {
+pub fn without_colours(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\u{1b}') {

@@ -54,7 +54,10 @@ fn only_what_this_attempt_wrote_for_this_agent_counts() {
     let bench = Bench::new();
     bench.answer(&writes("review.md", "reviewer"));
     let failure = bench.failure("true");
-    assert!(failure.message.contains("no handoff block found in BATON_REPORT_FILE, stdout, files of out"), "{failure}");
+    assert!(
+        failure.message.contains("no handoff block found in BATON_REPORT_FILE, stdout, the folder out"),
+        "{failure}"
+    );
     let failure = bench.failure(&writes("plan.md", "architect"));
     assert!(failure.message.contains("no handoff block found"), "it names somebody else: {failure}");
     let again = bench.answer(&writes("review.md", "reviewer"));
@@ -90,7 +93,7 @@ fn prose_alone_says_where_else_was_looked() {
     let bench = Bench::new();
     let reply = bench.answer("echo The review is written.");
     assert_eq!((reply.text.as_str(), reply.source.as_str()), ("The review is written.\n", "stdout"));
-    assert_eq!(reply.looked_in, ["BATON_REPORT_FILE", "files of out that this attempt wrote (up to 1000)"]);
+    assert_eq!(reply.looked_in, ["BATON_REPORT_FILE", "the folder out"]);
 }
 
 #[test]

@@ -181,8 +181,9 @@ fn workflow_chooses_where_the_report_of_a_profile_is() {
 #[test]
 fn output_without_an_answer_is_told_as_such() {
     let of = |profile, text| Fake::failure(profile, &format!("printf '%s' '{text}'")).0;
+    let cut = of(Profile::Claude, r#"{"type":"result","resu"#);
+    assert_eq!(cut, "VALIDATION_FAILED: claude gave no final answer (line 1 of stdout.log is not JSON)");
     for (profile, text) in [
-        (Profile::Claude, r#"{"type":"result","resu"#),
         (Profile::Claude, r#"{"type":"other"}"#),
         (Profile::Codex, "plain words"),
         (Profile::Opencode, ""),
@@ -278,5 +279,5 @@ fn program_that_is_not_installed_is_named() {
     let mut agent = AgentFields { profile: Some(Profile::Codex), ..AgentFields::default() };
     agent.set_env.insert("PATH".to_owned(), "/nowhere".into());
     let failure = failed(bench.attempt(&bench.agent(&agent), &bench.job()));
-    assert_eq!(failure.to_string(), "DEPENDENCY_MISSING: there is no program codex");
+    assert_eq!(failure.to_string(), "DEPENDENCY_MISSING: program not found: codex");
 }

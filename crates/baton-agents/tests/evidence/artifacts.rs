@@ -62,7 +62,7 @@ async fn what_is_missing_empty_or_outside_is_refuted() {
     Refuted artifact-outside-workspace: claims to have made `up/secret.txt`, but it lies outside the workspace
     Refuted artifact-outside-workspace: claims to have made `../secret.txt`, but it lies outside the workspace
     Refuted artifact-outside-workspace: claims to have made `/etc/passwd`, but it lies outside the workspace
-    Refuted artifact-missing: claims to have made `pipe`, but it cannot be looked at
+    Refuted artifact-missing: claims to have made `pipe`, but it cannot be read
     ");
 }
 

@@ -178,12 +178,12 @@ async fn phase_writes_only_where_it_may() {
         |stage: &Stage| _ = stage.write("src/quota.rs", "1").write("docs/plan.md", "2").write("out/report.md", "3");
     let examined = stage.attempt(work, &Report::default()).await;
     insta::assert_snapshot!(shown(&examined), @"
-    Unverifiable writes-outside: `docs/plan.md` was changed, where only somebody beside it may write
+    Unverifiable writes-outside: `docs/plan.md` was changed, where only another agent may write
     Verified writes-outside: `src/quota.rs` was changed, where it may write
     ");
     stage.scene.is_caged = true;
     insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"
-    Verified writes-outside: `docs/plan.md` was changed, by somebody beside it: the cage lets it write only `src/**`
+    Verified writes-outside: `docs/plan.md` was changed, by another agent: the cage lets this one write only `src/**`
     Verified writes-outside: `src/quota.rs` was changed, where it may write
     ");
     stage.scene.is_caged = false;
@@ -217,7 +217,7 @@ async fn links_and_modes_are_part_of_the_work() {
     let examined = stage.attempt(work, &modified(&["src/quota.rs", "etc", "etc/passwd", "/etc/passwd"])).await;
     insta::assert_snapshot!(shown(&examined), @"
     Verified file-not-modified: `src/quota.rs` was changed, as reported
-    Unverifiable file-not-modified: `etc` was created, as reported; whether it is still the same after an approval cannot be told: it leads out of the workspace
+    Unverifiable file-not-modified: `etc` was created, as reported; whether it is still the same after an approval cannot be checked: it points outside the workspace
     Refuted artifact-outside-workspace: claims to have changed `etc/passwd`, but it lies outside the workspace
     Refuted artifact-outside-workspace: claims to have changed `/etc/passwd`, but it lies outside the workspace
     Verified modified-not-declared: every changed file is named, nothing else has changed
@@ -305,7 +305,7 @@ async fn rewritten_baseline_is_as_good_as_none_and_a_person_must_look() {
     // Whoever began the attempt has it in memory; another process has only the file.
     assert_eq!(refuted(&stage.examine(&Report::default()).await), ["writes-outside"]);
     stage.scene.before = None;
-    insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"Unverifiable writes-outside: that only `docs/**` was written cannot be checked, how the workspace was before is not known (a person must look)");
+    insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"Unverifiable writes-outside: whether only `docs/**` was written cannot be checked, the earlier state of the workspace is not known (a person must look)");
     // Without anything in the journal the file proves nothing either.
     fs::write(&path, kept).unwrap();
     assert_eq!(refuted(&stage.examine(&Report::default()).await), ["writes-outside"]);
@@ -327,11 +327,12 @@ async fn what_an_earlier_attempt_did_is_undone_or_a_person_must_look() {
     insta::assert_snapshot!(shown(&examined), @"
     Verified file-not-modified: `docs/plan.md` was changed, as reported
     Verified modified-not-declared: every changed file is named, nothing else has changed
-    Unverifiable writes-outside: `src/quota.rs` was changed, since its first attempt, by that or by somebody else (a person must look)
+    Unverifiable writes-outside: `src/quota.rs` was changed, since the first attempt; it is not clear by whom (a person must look)
     ");
     stage.write("src/quota.rs", "fn quota() {}\n".repeat(40));
     let examined = stage.examine(&Report::default()).await;
-    assert_eq!(rules_with(&examined, ClaimFinding::Verified), ["writes-outside"], "{}", shown(&examined));
+    // That nothing else was written, and the file that was.
+    assert_eq!(rules_with(&examined, ClaimFinding::Verified), ["writes-outside"; 2], "{}", shown(&examined));
 }
 
 #[tokio::test]
@@ -372,7 +373,7 @@ async fn what_the_cage_kept_from_the_agent_was_somebody_else() {
     assert!(examined.iter().any(|one| one.asks_person && one.claim.contains("src/quota.rs")), "{}", shown(&examined));
     stage.scene.writes = Some(owned(&["docs/*.md"]));
     insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"
-    Unverifiable writes-outside: `docs/notes.txt` was created, that only `docs/*.md` was written cannot be checked: somebody beside it may write it, too (a person must look)
-    Verified writes-outside: `src/quota.rs` was changed, by somebody beside it: the cage lets it write only `docs/*.md`
+    Unverifiable writes-outside: `docs/notes.txt` was created, whether only `docs/*.md` was written cannot be checked: another agent may write it, too (a person must look)
+    Verified writes-outside: `src/quota.rs` was changed, by another agent: the cage lets this one write only `docs/*.md`
     ");
 }

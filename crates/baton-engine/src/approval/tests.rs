@@ -198,14 +198,14 @@ fn signature_counts_for_its_key_its_words_and_its_handoff_only() {
     assert!(forged(as_ana).contains("does not belong to ana"));
     let mut noted = signed(&gate, approve(&gate, "ana"), &ana);
     noted.note = Some("and drop the table".to_owned());
-    assert!(forged(noted).contains("does not fit what was decided"));
+    assert!(forged(noted).contains("does not match the decision"));
     let mut labelled = signed(&gate, approve(&gate, "ana"), &ana);
     labelled.label = Some("the board".to_owned());
-    assert!(forged(labelled).contains("does not fit"));
+    assert!(forged(labelled).contains("does not match"));
     let mut other = approve(&gate, "ana");
     let elsewhere = HandoffId::parse("elsewhere").expect("safe");
     other.known = HowKnown::Signature(Box::new(ana.sign(&other.signed_text(&elsewhere))));
-    assert!(forged(other).contains("does not fit"));
+    assert!(forged(other).contains("does not match"));
 }
 
 #[test]

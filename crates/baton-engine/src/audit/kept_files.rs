@@ -52,7 +52,7 @@ impl Auditor {
         self.files.digests()
     }
 
-    /// Takes what the store has of a file that was kept. Says whether that is right.
+    /// Takes what the store has of a file that was kept. Returns whether that is right.
     pub fn content(&mut self, digest: &Digest, bytes: Option<&[u8]>) -> bool {
         let found = self.files.compare(digest, bytes);
         let is_right = found.is_none();

@@ -27,7 +27,7 @@ pub struct LedgerFinding {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerFault {
     /// The entry or its digest is not what was written.
-    #[error("it was changed: its digest is {found}, but what it says gives {expected}")]
+    #[error("it was changed: its digest is {found}, but its content gives {expected}")]
     EntryChanged {
         /// The stored digest.
         found: Hash,
@@ -49,7 +49,7 @@ pub enum LedgerFault {
         events: u64,
     },
     /// The journal has fewer events than it had.
-    #[error("the journal of the run was cut off: it had {events} {}", plural(*.events))]
+    #[error("the journal of the run was truncated: it had {events} {}", plural(*.events))]
     RunCutOff {
         /// How many events it had.
         events: u64,
@@ -82,7 +82,7 @@ pub enum LedgerFault {
     #[error("the anchor file cannot be read: {0}")]
     AnchorUnreadable(String),
     /// The ledger does not have what was kept of it.
-    #[error("the ledger was cut off: the anchor has this entry, the ledger ends with entry {last}")]
+    #[error("the ledger was truncated: the anchor has this entry, the ledger ends with entry {last}")]
     LedgerCutOff {
         /// The last entry of the ledger.
         last: u64,
@@ -102,9 +102,7 @@ pub enum LedgerFault {
         last: u64,
     },
     /// The ledger says that a run was removed, but nothing outside of the store says so.
-    #[error(
-        "the run was removed, and the anchor does not know of it; if you pruned it, `baton audit anchor` delivers that"
-    )]
+    #[error("the run was removed, and the anchor has no record of it; if you pruned it, run `baton audit anchor`")]
     RemovalNotAnchored,
     /// The store could not give what it has.
     #[error("{0}")]
@@ -303,7 +301,7 @@ impl AnchorAuditor {
         self.highest
     }
 
-    /// Takes an entry that no line was for. Whoever removes a run could enter that it was pruned.
+    /// Takes an entry without an anchored line. Somebody who removes a run could enter it as pruned.
     pub fn without_line(&mut self, entry: &LedgerEntry) {
         if entry.occasion == Occasion::Removed {
             let (number, run) = (Some(entry.number), Some(entry.run.clone()));

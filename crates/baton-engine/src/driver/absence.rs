@@ -1,4 +1,4 @@
-//! Nobody comes: says once for each handoff that its work waits and nobody has taken it.
+//! Says, once for each handoff, that its work waits and no agent has taken it.
 
 use jiff::Timestamp;
 
@@ -16,7 +16,7 @@ pub(super) struct Lying {
 }
 
 impl RunLoop<'_> {
-    /// Says what nobody has come for.
+    /// Says which work no agent has taken.
     pub(super) fn tell_absences(&mut self) {
         let now = self.driver.clock.now();
         let due = |tracked: &&TrackedHandoff| self.absent_at(tracked).is_some_and(|at| at <= now);
@@ -28,7 +28,7 @@ impl RunLoop<'_> {
         }
     }
 
-    /// Returns when it must be said that nobody has come for a handoff; `None` if it was said, or somebody has.
+    /// Returns when to say that no agent has taken a handoff; `None` if that was said, or an agent has taken it.
     pub(super) fn absent_at(&self, tracked: &TrackedHandoff) -> Option<Timestamp> {
         let id = &tracked.handoff.id;
         let since = match (&tracked.handoff.state, flow::comes(&self.run, tracked)?) {
@@ -47,13 +47,13 @@ impl RunLoop<'_> {
             (None, State::Pending { ready_at }) => {
                 let (seconds, queue) = (seconds(*ready_at), tracked.handoff.terms.queue());
                 format!(
-                    "waiting: nobody has claimed {id} for agent `{agent}` in {seconds} s \
+                    "waiting: no worker has claimed {id} for agent `{agent}` in {seconds} s \
                      (start one with: baton worker --agent {queue} -- COMMAND)"
                 )
             }
             (lying, _) => {
                 let (place, seconds) = lying.map_or(("its folder", 0), |lying| (&lying.place, seconds(lying.since)));
-                format!("waiting: nobody has picked up {id} for agent `{agent}` in {seconds} s; it is {place}")
+                format!("waiting: {id} for agent `{agent}` was not picked up in {seconds} s; it is {place}")
             }
         }
     }

@@ -1,5 +1,6 @@
 //! One attempt: the agent works, what it says is read and judged, and what can be looked at quickly is looked at.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_protocol::model::Report;
@@ -23,6 +24,9 @@ use crate::handoff::{Digest, WrittenDocument};
 use crate::id::HandoffId;
 use crate::run::LastReport;
 use crate::session::Spent;
+
+/// How much the journal keeps of a text that is not a report.
+const REFUSED_BYTES_MAX: usize = 64 * 1024;
 
 /// What came out of something that the driver had started.
 #[derive(Debug)]
@@ -133,7 +137,7 @@ pub(super) struct Progress {
 pub(super) enum Happens {
     /// The agent has understood what is asked.
     Understood(WrittenDocument),
-    /// Nobody has taken the request from its place.
+    /// No agent has taken the request.
     Waiting(String),
     /// Somebody has taken the request.
     PickedUp,
@@ -141,6 +145,8 @@ pub(super) enum Happens {
     Session(String),
     /// So much was spent so far.
     Spent(Spent),
+    /// People should know something.
+    Warned(String),
 }
 
 /// Patterns of files that others may change, as they come.
@@ -229,6 +235,7 @@ impl Trial {
                 self.audience.see(&self.job, &Seen::Spent(spent));
                 Happens::Spent(spent)
             }
+            Update::Warning(warning) => Happens::Warned(warning),
             Update::Activity(activity) => {
                 self.audience.see(&self.job, &Seen::Activity(activity));
                 return Ok(());
@@ -294,7 +301,7 @@ impl Trial {
         }
     }
 
-    /// Reads and judges a report; what is not valid is no report.
+    /// Reads and checks a report; an invalid one does not count as a report.
     fn judged(&self, reply: &Reply) -> Result<(UnderstoodReport, WrittenDocument), Box<(Failure, WrittenDocument)>> {
         let incoming =
             IncomingDocument { answers: reply.answers.as_deref(), ..IncomingDocument::of(reply.text.as_bytes()) };
@@ -304,30 +311,44 @@ impl Trial {
         let path = reply.path.as_deref().and_then(|path| path.strip_prefix(&self.job.workspace).ok());
         let path = path.map(|path| path.to_string_lossy().into_owned());
         let document = WrittenDocument { path, ..WrittenDocument::new(dialect, reply.text.clone()) };
+        let unfit = |message: String| {
+            let document = cut(document.clone(), &self.job.folder);
+            Err(Box::new((Failure::new(Code::validation_failed(), message), document)))
+        };
         if !judgement.valid && is_blockless(&reply.text) {
             let places: Vec<&str> = [&reply.source].into_iter().chain(&reply.looked_in).map(String::as_str).collect();
             let message = format!(
                 "no handoff block found in {}: end the report with the block that was asked for",
                 places.join(", ")
             );
-            return Err(Box::new((Failure::new(Code::validation_failed(), message), document)));
+            return unfit(message);
         }
         if !judgement.valid {
-            let message = format!("the report is not valid:\n{}", judged.told_errors());
-            return Err(Box::new((Failure::new(Code::validation_failed(), message), document)));
+            return unfit(format!("the report is not valid:\n{}", judged.told_errors()));
         }
         let next = Successors::Agents(&self.yardstick.following);
         match judged.valid.and_then(|valid| answer::understand(valid.document, next)) {
             Some(understood) => Ok((understood, document.judged(judgement))),
-            None => {
-                let failure = Failure::new(Code::validation_failed(), "what it handed in is not a report");
-                Err(Box::new((failure, document)))
-            }
+            None => unfit("what it handed in is not a report".to_owned()),
         }
     }
 }
 
-/// Judges an acknowledgment; whoever has not understood does not go on.
+/// Cuts a text that is not a report to what the journal keeps of it: its beginning, and the end, where a block should be.
+fn cut(mut document: WrittenDocument, folder: &Path) -> WrittenDocument {
+    let text = &document.text;
+    if text.len() <= REFUSED_BYTES_MAX {
+        return document;
+    }
+    let head = text.floor_char_boundary(REFUSED_BYTES_MAX / 4);
+    let tail = text.ceil_char_boundary(text.len() - REFUSED_BYTES_MAX / 4 * 3);
+    let whole = document.path.clone().unwrap_or_else(|| folder.display().to_string());
+    let left_out = format!("[baton: {} bytes are left out here; all of it is in {whole}]", tail - head);
+    document.text = format!("{}\n{left_out}\n{}", &text[..head], &text[tail..]);
+    document
+}
+
+/// Checks an acknowledgment; an agent that did not understand its task does not continue.
 fn read_acknowledgment(text: &str, yardstick: &Yardstick) -> Result<WrittenDocument, Finished> {
     let GivenAcknowledgment { understood, document } =
         GivenAcknowledgment::judge(text, yardstick).map_err(Failed::with)?;
@@ -356,7 +377,7 @@ pub(super) async fn examine(
     Finished::Examined(look(&*evidence, &scene, &report, (&settings, room)).await)
 }
 
-/// Looks at every claim, and marks what may pass all the same.
+/// Verifies every claim, and marks refuted ones that the workflow allows.
 async fn look(
     evidence: &dyn Evidence,
     scene: &Scene,

@@ -28,7 +28,7 @@ pub(super) struct Working {
     /// The token of the claim.
     pub(super) fence: Fence,
     task: AbortHandle,
-    /// Whether nobody wants to know any more what comes out of it.
+    /// Whether its result is no longer needed.
     pub(super) called_off: bool,
 }
 
@@ -100,7 +100,7 @@ impl RunLoop<'_> {
         } else {
             let reached = self.driver.team.reach(brief.located.definition, &tracked.handoff.terms.to);
             let ReachedAgent::Here(agent) = reached else {
-                return self.results.push((id.clone(), fence, failed("its agent cannot be reached here".to_owned())));
+                return self.results.push((id.clone(), fence, failed("its agent is not available here".to_owned())));
             };
             let told = match self.ready.remove(id).filter(|ready| ready.fence == fence) {
                 Some(ready) => Ok(ready.told),
@@ -120,6 +120,8 @@ impl RunLoop<'_> {
             let contract = ReportContract {
                 dialect: yardstick.dialect,
                 mandatory_skills: scene.mandatory_skills.clone(),
+                writes: scene.writes.clone().filter(|_| !brief.located.is_in_lane()),
+                views: scene.views.clone(),
                 settings: yardstick.settings.clone(),
             };
             let trial = Trial {
@@ -172,7 +174,7 @@ impl RunLoop<'_> {
 }
 
 /// Returns what a person was shown of files. Older gates were asked with what the reports said.
-fn approved_files(tracked: &TrackedHandoff) -> Vec<ExaminedClaim> {
+pub(super) fn approved_files(tracked: &TrackedHandoff) -> Vec<ExaminedClaim> {
     if !tracked.examined.is_empty() {
         return tracked.examined.clone();
     }

@@ -37,16 +37,16 @@ pub(super) struct Instructions {
     pub(super) copies: Vec<Copy>,
 }
 
-/// Why whoever is to work cannot be told what to do.
+/// Why an agent's prompt cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BriefFault {
     /// The workflow has no such agent.
-    #[error("there is no agent {0}")]
+    #[error("unknown agent {0}")]
     NoAgent(String),
     /// What is asked, outside of any workflow, cannot be read.
     #[error("its request cannot be read")]
     Request,
-    /// Nobody can tell where the output goes.
+    /// The output directory is unknown.
     #[error(transparent)]
     Output(#[from] OutputFault),
     /// There is no prompt.
@@ -57,7 +57,7 @@ pub enum BriefFault {
     Record(#[from] RecordFault),
 }
 
-/// Why nobody can tell where the output of an agent goes.
+/// Why the output directory of an agent is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OutputFault {
     /// The template of the place cannot be rendered.
@@ -333,7 +333,7 @@ impl<'r> Brief<'r> {
         }
     }
 
-    /// Returns what others may have changed since this attempt began; whoever says nothing may change everything.
+    /// Returns what others may have changed since this attempt began; a phase without `writes` may change everything.
     fn others_write(&self) -> Vec<String> {
         let handoff = &self.tracked.handoff;
         let since = handoff.lease().map(|lease| lease.since).or(self.tracked.begun_at).unwrap_or(handoff.accepted_at);
@@ -351,7 +351,7 @@ impl<'r> Brief<'r> {
 
 /// Returns where the agent of a phase puts its output, or, without a phase, where the run has its own.
 ///
-/// The innermost workflow that names a place decides, and its template speaks of what is known there.
+/// The innermost workflow that sets a directory decides, and its template uses what is known there.
 pub(crate) fn output_directory(run: &Run, phase: &str) -> Result<PathBuf, OutputFault> {
     // The usual place needs no template, and every attempt asks for it several times.
     let Some((template, path)) = output_template(&run.definition, phase) else {
@@ -419,7 +419,7 @@ fn set(variables: &Map<String, Value>) -> Vec<(String, String)> {
     variables.iter().map(|(name, value)| (name.clone(), text(value))).collect()
 }
 
-/// Says whether a request asks for commands to be run.
+/// Returns whether a request asks for commands to be run.
 pub(super) fn asks_for_commands(scene: &Scene) -> bool {
     let criteria =
         |request: &Request| request.expectations.as_ref().is_some_and(|asked| !asked.success_criteria.is_empty());

@@ -139,7 +139,7 @@ pub(super) fn claim(claimant: &str, prompt_tokens: Option<u64>) -> Claim {
     Claim { prompt_tokens, driver: true, ..Claim::by(claimant, lease_ms) }
 }
 
-/// Says whether somebody works now who may change the same files.
+/// Returns whether somebody works now who may change the same files.
 fn collides(run: &Run, tracked: &TrackedHandoff) -> bool {
     let writes = Brief::of(run, tracked).and_then(|brief| brief.writes()).unwrap_or_default();
     if writes.is_empty() {

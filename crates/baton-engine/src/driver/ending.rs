@@ -38,7 +38,7 @@ impl RunLoop<'_> {
         }
     }
 
-    /// Claims the run anew: nobody heard of us for too long, but nobody has taken over.
+    /// Claims the run again: our lease has expired, but nobody has taken over.
     async fn claim_again(&mut self) -> Result<Turn, StoreError> {
         let claim = Command::Claim(claim(&self.driver.claimant, None));
         let steps = vec![TransactionStep::Apply(self.run.root().handoff.id.clone(), claim)];
@@ -65,7 +65,7 @@ impl RunLoop<'_> {
         }
     }
 
-    /// Ends when only people can let the run go on and nobody can be asked here.
+    /// Ends when only a person's decision can continue the run and nobody can be asked here.
     pub(super) async fn only_people(&mut self) -> Result<Option<End>, StoreError> {
         let unanswerable = |tracked: &TrackedHandoff| {
             matches!(tracked.handoff.state, State::AwaitingPerson { .. })

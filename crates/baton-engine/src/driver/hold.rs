@@ -121,7 +121,7 @@ impl RunLoop<'_> {
         let since = match self.away_since {
             Some(since) => since,
             None => {
-                let goes_on = if stops { "it is tried again" } else { "agents work on, and it is tried again" };
+                let goes_on = if stops { "trying again" } else { "agents keep working; trying again" };
                 let note = format!("the store cannot be reached: {why}; {goes_on}");
                 self.driver.audience.hear(&self.run, &News::Note(&note));
                 *self.away_since.insert(Instant::now())

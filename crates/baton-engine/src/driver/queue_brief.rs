@@ -1,4 +1,4 @@
-//! What whoever claims a handoff from the queue is given: the prompt that a command agent gets, and the places.
+//! What a claimant from the queue receives: the prompt that a command agent gets, and the paths.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::prompt::{self, Briefing, ReportTo};
 use crate::run::{RecordFault, Run};
 use crate::session::{SessionTurn, Spent};
 
-/// How whoever has claimed a handoff hands in the report.
+/// How a claimant hands in its report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandInWay {
     /// With `baton report`.
@@ -27,7 +27,7 @@ pub enum HandInWay {
     Files,
 }
 
-/// What whoever has claimed a handoff is given.
+/// What a claimant receives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueueBrief {
     /// What is to be done. Its folder is for the caller to make; without a workflow its places are empty.
@@ -59,7 +59,7 @@ impl HandInWay {
 }
 
 impl QueueBrief {
-    /// Briefs whoever has claimed a handoff of a run; the error says why there is no prompt.
+    /// Makes the prompt for a claimed handoff of a run; the error says why there is none.
     pub fn of_run(run: &Run, id: &HandoffId, delimiter: &str, by: HandInWay) -> Result<QueueBrief, BriefFault> {
         let tracked =
             run.find(id).ok_or_else(|| RecordFault::Elsewhere { handoff: id.clone(), run: run.id.clone() })?;
@@ -77,7 +77,7 @@ impl QueueBrief {
         })
     }
 
-    /// Briefs whoever has claimed a handoff that belongs to no workflow, from its request alone.
+    /// Makes the prompt for a claimed handoff outside a workflow, from its request alone.
     pub fn alone(
         handoff: &Handoff,
         request: &WrittenDocument,

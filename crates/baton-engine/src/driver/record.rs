@@ -94,7 +94,7 @@ fn record_answer(
     let document = answered.document.clone();
     if let Some(other) = handed_in_by(&draft.run, id, &document) {
         let path = document.path.clone().unwrap_or_default();
-        let message = format!("{path} is what {other} handed in; every attempt writes a report of its own");
+        let message = format!("{path} is the report of {other}; every attempt must write its own report");
         let failure = Failure::new(Code::validation_failed(), message);
         let fail = Fail { changed: answered.changed.clone(), ..Fail::new(fence, failure, dice) };
         return draft.apply(id, failed_turn(draft, id, fail, answered.turn.clone(), AfterFailure::Policy));
@@ -144,7 +144,7 @@ fn failed_turn(draft: &Draft, id: &HandoffId, fail: Fail, turn: TurnFigures, aft
     Command::Fail(Fail { failure, spent, skills, again, ..fail })
 }
 
-/// Says whether what was wrong with a report is repaired in the session that wrote it.
+/// Returns whether what was wrong with a report is repaired in the session that wrote it.
 fn is_repaired(run: &Run, id: &HandoffId, failure: &Failure) -> bool {
     let can_be = run.find(id).is_some_and(TrackedHandoff::can_be_repaired);
     can_be && failure.code == Code::validation_failed() && failure.chance == Transience::Transient
@@ -161,7 +161,7 @@ fn handed_in_by<'r>(run: &'r Run, id: &HandoffId, document: &'r WrittenDocument)
     run.handed_in(document).map(|tracked| &tracked.handoff.id).find(|other| *other != id)
 }
 
-/// Returns whether the files of a handoff are looked at for whoever decides about it, or has decided.
+/// Returns whether the files of a handoff must be examined, because a person decides about it or has decided.
 fn is_decided_about(run: &Run, id: &HandoffId) -> bool {
     run.find(id).is_some_and(|tracked| tracked.handoff.approved || tracked.step.role == Role::Gate)
 }

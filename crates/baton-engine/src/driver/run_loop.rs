@@ -30,7 +30,7 @@ const HICCUP: Duration = Duration::from_secs(5);
 /// How many events are read at a time.
 const EVENTS: u32 = 1_000;
 
-/// So often a transaction may find that somebody else was faster, without anything happening in between.
+/// How often a transaction may lose a race in a row before the driver gives up.
 pub(super) const RACES_MAX: u32 = 100;
 
 /// What a task of the driver came to.
@@ -79,16 +79,20 @@ pub(super) struct RunLoop<'d> {
     pub(super) seen: BTreeMap<HandoffId, (Fence, SeenWorkspace)>,
     /// How many bytes of files the run may still keep, as far as is known.
     pub(super) room: u64,
-    /// What the journal will say if nobody else has written.
+    /// What the journal will contain if no other process has written.
     pub(super) foreseen: Foreseen,
     /// What attempts tell while they go on.
     pub(super) tell: mpsc::UnboundedSender<Progress>,
     pub(super) progress: mpsc::UnboundedReceiver<Progress>,
-    /// What was put down for agents that come for it, and what was said to have nobody.
+    /// Work that waits for agents to fetch it, and whether the absence of an agent was announced.
     pub(super) lying: BTreeMap<HandoffId, Lying>,
     pub(super) missed: BTreeSet<HandoffId>,
     /// What attempts that go on have spent so far.
     pub(super) spent: BTreeMap<HandoffId, (Fence, Spent)>,
+    /// When that was written down last.
+    pub(super) spending_written: Option<Timestamp>,
+    /// What people were warned of.
+    pub(super) warned: BTreeSet<String>,
     pub(super) asked: BTreeMap<HandoffId, QuestionState>,
     pub(super) stop: channel::Receiver<bool>,
     pub(super) races: u32,
@@ -143,6 +147,8 @@ impl<'d> RunLoop<'d> {
             lying: BTreeMap::new(),
             missed: BTreeSet::new(),
             spent: BTreeMap::new(),
+            spending_written: None,
+            warned: BTreeSet::new(),
             asked: BTreeMap::new(),
             stop,
             races: 0,
@@ -188,6 +194,7 @@ impl<'d> RunLoop<'d> {
         while let Some(joined) = self.tasks.try_join_next_with_id() {
             self.joined(joined);
         }
+        self.write_spending();
         // What has come out is written first: if somebody else has written meanwhile, the store says so.
         let is_current = self.current_at.take().is_some() || !self.results.is_empty();
         if self.behind || !is_current {

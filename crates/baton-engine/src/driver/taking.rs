@@ -8,6 +8,7 @@ use baton_protocol::{Settings, Severity};
 use tokio::sync::watch as channel;
 use tokio::time::Instant;
 
+use super::begin::approved_files;
 use super::brief::Brief;
 use super::claiming::claim;
 use super::run_loop::RACES_MAX;
@@ -15,9 +16,9 @@ use super::{Driver, DriverProblem, End, LEASE, WorkspaceLock, WorkspaceProblem};
 use crate::Fence;
 use crate::definition::LocatedPhase;
 use crate::draft::Draft;
-use crate::evidence::EarlierAttempt;
+use crate::evidence::{self, EarlierAttempt};
 use crate::failure::{Code, Failure};
-use crate::flow::{self, limits};
+use crate::flow::{self, NoWayBack, limits};
 use crate::handoff::State;
 use crate::handover;
 use crate::id::{HandoffId, RunId};
@@ -26,6 +27,7 @@ use crate::pages::JournalPages;
 use crate::run::{Run, TrackedHandoff};
 use crate::sabotage::{Bug, planted};
 use crate::store::{Store, StoreError};
+use crate::view;
 
 /// How long to wait before a store that is away is asked again.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
@@ -124,6 +126,62 @@ impl Driver {
         Ok(Ok(TakenRun { run, fence, workspace }))
     }
 
+    /// Lets a run that nobody drives begin again from a phase, or from the one that it came to last; what is open in it is
+    /// called off. Whoever drives it next goes on there. Returns the phase.
+    pub async fn begin_again(
+        &self,
+        id: &RunId,
+        from: Option<&str>,
+        by: &str,
+        note: Option<&str>,
+    ) -> Result<String, DriverProblem> {
+        let mut races = 0;
+        loop {
+            let run = self.load(id).await?;
+            let mut draft = Draft::new(&run, self.clock.now());
+            self.expire_the_lost(&mut draft);
+            if let State::Claimed { lease } = &draft.run.root().handoff.state
+                && self.team.is_dead(&lease.claimant)
+            {
+                let claimant = lease.claimant.clone();
+                self.bury(&mut draft, &claimant);
+            }
+            if let State::Claimed { lease } = &draft.run.root().handoff.state {
+                return Err(DriverProblem::Driven(lease.claimant.clone()));
+            }
+            let phase = flow::begin_again(&mut draft, from, by, note)?;
+            self.refuse_changes(&run, &phase).await?;
+            match self.store.carry_out(draft.steps, draft.at).await {
+                Ok(_) => {
+                    self.end_remains(&run);
+                    return Ok(phase);
+                }
+                // Something has happened in it since we looked.
+                Err(StoreError::Refused(_)) if races < RACES_MAX => races += 1,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Looks once more at what a person approved right before a phase: nobody has approved what it has become since.
+    async fn refuse_changes(&self, run: &Run, phase: &str) -> Result<(), NoWayBack> {
+        for gate in flow::approved_before(run, phase) {
+            let examined = approved_files(gate);
+            let paths = examined.iter().filter_map(|seen| seen.path.clone()).collect();
+            let now = self.evidence.identify(&run.definition.workspace, &view::kept(run), paths).await;
+            let changes = match now.map(|now| evidence::after_approval(&examined, &now)) {
+                Ok(None) => continue,
+                Ok(Some(now)) => {
+                    let changed = evidence::left_to_person(&now).map(|seen| seen.claim.clone());
+                    changed.collect::<Vec<_>>().join("; ")
+                }
+                Err(why) => why.to_string(),
+            };
+            return Err(NoWayBack::Changed { given: phase.to_owned(), gate: gate.step.phase.clone(), changes });
+        }
+        Ok(())
+    }
+
     /// Takes the workspace of a run, unless that is done.
     fn workspace_of(&self, run: &Run, held: &mut Option<WorkspaceLock>) -> Result<WorkspaceLock, WorkspaceProblem> {
         match held.take() {
@@ -148,7 +206,8 @@ impl Driver {
         }
     }
 
-    /// Ends what others have left running. Only whoever has the run may do so, before anything of its own runs.
+    /// Ends processes that earlier drivers left behind. Only the holder of the run may do so, before it starts anything
+    /// itself.
     fn end_remains(&self, run: &Run) {
         if run.seq > 1 {
             self.team.sweep(&run.id, &run.definition.workspace);
@@ -181,7 +240,9 @@ impl Driver {
         let attempts = visits.chain([(tracked, tracked.handoff.fence)]);
         let attempt = |work: &TrackedHandoff, fence| {
             let folder = self.team.folder(&run.definition.workspace, &run.id, &work.handoff.id, fence).ok()?;
-            let is_own = work.handoff.id == tracked.handoff.id;
+            // A visit that failed was never judged: what it left behind is looked at with what follows it.
+            let is_done = matches!(work.handoff.state, State::Completed { .. });
+            let is_own = work.handoff.id == tracked.handoff.id || !is_done;
             Some(EarlierAttempt { folder, baseline: work.baseline(fence).cloned(), is_own })
         };
         attempts.flat_map(|(work, end)| (1..end.0).filter_map(move |number| attempt(work, Fence(number)))).collect()

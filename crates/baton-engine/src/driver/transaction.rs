@@ -16,7 +16,7 @@ use crate::sabotage::{Bug, planted};
 use crate::store::{KeptContents, StoreError, TransactionStep};
 
 impl RunLoop<'_> {
-    /// Writes down what came out, decides what follows, and claims what can begin. Says whether anything was written.
+    /// Writes down what came out, decides what follows, and claims what can begin. Returns whether anything was written.
     pub(super) async fn advance(&mut self) -> Result<bool, StoreError> {
         let now = self.driver.clock.now();
         if self.has_nothing_to_write(now) {
@@ -74,7 +74,8 @@ impl RunLoop<'_> {
         }
     }
 
-    /// Keeps the files that reports name, so that whoever decides elsewhere sees them. A run does not fail for want of that.
+    /// Keeps the files that reports name, so that people on other machines can see them. A run does not fail if that
+    /// fails.
     async fn keep_contents(&mut self) -> Result<(), StoreError> {
         for (id, _, finished) in &mut self.results {
             let Some(seen) = finished.unkept() else { continue };
@@ -101,7 +102,7 @@ impl RunLoop<'_> {
         KeptBytes { file: self.driver.kept.file, run: self.room }
     }
 
-    /// Carries out a draft, if the run is still ours: whoever has lost it changes nothing.
+    /// Carries out a draft if the run is still ours; a driver that lost its run changes nothing.
     pub(super) async fn write(&mut self, draft: Draft) -> Result<Vec<Handoff>, StoreError> {
         let held = TransactionStep::Held { id: self.run.root().handoff.id.clone(), fence: self.fence };
         let at = draft.at;
@@ -129,7 +130,7 @@ impl RunLoop<'_> {
         Ok(left)
     }
 
-    /// Says whether nothing has come out, nothing follows, nothing is due, and nothing can begin.
+    /// Returns whether nothing has come out, nothing follows, nothing is due, and nothing can begin.
     fn has_nothing_to_write(&self, now: Timestamp) -> bool {
         let answered = self.asked.values().any(|asked| matches!(asked, QuestionState::Answered { .. }));
         let ready =

@@ -59,10 +59,10 @@ impl RunLoop<'_> {
             // A task that was called off has nothing to say.
             (Err(error), _) if error.is_cancelled() => {}
             (Err(error), Some(fence)) => {
-                self.results.push((handoff, fence, failed(format!("a mistake of ours: {error}"))))
+                self.results.push((handoff, fence, failed(format!("internal error, please report it: {error}"))))
             }
             (Err(error), None) => {
-                let note = format!("{handoff}: nobody can be asked: a mistake of ours: {error}");
+                let note = format!("{handoff}: cannot ask: internal error, please report it: {error}");
                 self.driver.audience.hear(&self.run, &News::Note(&note));
                 if let Some(QuestionState::Asking { shown, .. }) = self.asked.remove(&handoff) {
                     self.asked.insert(handoff, QuestionState::Nobody { shown });
@@ -85,7 +85,7 @@ impl RunLoop<'_> {
             let ends = self.ends_at(tracked).filter(|at| *at > now);
             [ready, ends, self.lapses_at(tracked), self.absent_at(tracked)].into_iter().flatten()
         });
-        let next = due.chain(flow::waits_until(&self.run)).chain(self.hold_by(now)).min();
+        let next = due.chain(flow::waits_until(&self.run)).chain(self.hold_by(now)).chain(self.spending_due(now)).min();
         let next = next.map_or(IDLE, |next| Duration::try_from(next.duration_since(now)).unwrap_or_default());
         next.clamp(Duration::from_millis(1), IDLE)
     }
@@ -101,12 +101,13 @@ impl RunLoop<'_> {
             }
             Happens::PickedUp => drop(self.lying.remove(&handoff)),
             Happens::Session(id) => self.results.push((handoff, fence, Finished::Session(id))),
-            Happens::Spent(spent) => {
-                // What uses up a budget is written at once, and ends what goes on.
-                if self.run.find(&handoff).is_some_and(|tracked| flow::overspends(&self.run, tracked, spent)) {
-                    self.results.push((handoff.clone(), fence, Finished::Spent(spent)));
+            Happens::Spent(spent) => self.take_spent(handoff, fence, spent),
+            Happens::Warned(warning) => {
+                let note = format!("{handoff}: {warning}");
+                // An agent that goes on in its session says so again.
+                if self.warned.insert(note.clone()) {
+                    self.driver.audience.hear(&self.run, &News::Note(&note));
                 }
-                self.spent.insert(handoff, (fence, spent));
             }
         }
     }

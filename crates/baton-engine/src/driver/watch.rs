@@ -55,7 +55,7 @@ impl QuestionState {
 }
 
 impl RunLoop<'_> {
-    /// Asks whoever can be asked about everything that waits for a person.
+    /// Asks the people who can be reached from here about everything that waits for a person.
     pub(super) fn ask(&mut self) {
         let waiting: Vec<HandoffId> = self.run.waiting().map(|tracked| tracked.handoff.id.clone()).collect();
         // A question that was decided elsewhere, or that is another one by now, is taken back.
@@ -169,7 +169,7 @@ impl RunLoop<'_> {
         for (id, shown) in lapsed {
             let (by, door) = ("nobody".to_owned(), Door::Advisory);
             let (known, label) = (HowKnown::Unproven, None);
-            let note = Some("nobody answered in time, and this gate is advisory".to_owned());
+            let note = Some("no answer in time, and this gate is advisory".to_owned());
             let decision = Decision::Approve;
             let decide = Decide { by, known, label, door, shown, decision, note, asked: None };
             let _ = draft.apply(&id, Command::Decide(decide));

@@ -1,4 +1,4 @@
-//! Applying a command to a handoff: saying it twice is no error, and whoever is late learns the state.
+//! Applying a command to a handoff: repeating it is not an error, and a late caller learns the state.
 
 use super::{Engine, Problem};
 use crate::handoff::Handoff;

@@ -1,4 +1,4 @@
-//! Claiming, and what whoever has claimed a handoff says while it works.
+//! Claiming, and what a claimant says while it works.
 
 use std::time::Duration;
 

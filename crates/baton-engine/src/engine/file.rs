@@ -1,5 +1,5 @@
-//! Filing work that was done elsewhere: a session that Baton does not drive has asked an agent and got its report. All of it
-//! becomes one finished handoff, in one transaction, so that nobody ever finds a part of it in a queue.
+//! Filing work that was done elsewhere: a session that Baton does not drive has asked an agent and got its report. All
+//! of it becomes one finished handoff, in one transaction, so that no part of it ever appears in a queue.
 
 use jiff::Timestamp;
 
@@ -62,7 +62,7 @@ pub enum FiledEnd {
         /// How much of these is kept of a run.
         contents_bytes_max: u64,
     },
-    /// With a text that was not accepted either, after which nobody asked again.
+    /// With a text that was refused too, after which the agent was allowed to end.
     LetGo(RefusedText),
 }
 

@@ -29,7 +29,7 @@ pub struct IncomingDocument<'a> {
     pub dialect: Option<Dialect>,
     /// Where it lies.
     pub path: Option<&'a str>,
-    /// The files that it speaks of, where they can be looked at.
+    /// The files that it refers to, if they can be read.
     pub workspace: Option<&'a dyn Workspace>,
     /// The schemas beside it.
     pub schemas: Option<&'a dyn Schemas>,
@@ -59,7 +59,7 @@ pub struct Yardstick {
     pub settings: Settings,
     /// How the agent writes, where the workflow says so.
     pub dialect: Option<Dialect>,
-    /// The agents that come next anyway. Without a workflow that is whoever asked.
+    /// The agents that come next anyway. Without a workflow that is the sender.
     pub following: Vec<String>,
     /// Whom the document must be from, if a run has asked for it.
     agent: Option<String>,
@@ -231,7 +231,7 @@ pub struct JudgedDocument {
 }
 
 impl JudgedDocument {
-    /// Returns what is wrong with it, a line each, for whoever has to do it again.
+    /// Returns what is wrong with it, one line each, for the next attempt.
     pub fn told_errors(&self) -> String {
         let errors = self.judgement.diagnostics.iter().filter(|found| found.severity == Severity::Error);
         let count = errors.clone().count();

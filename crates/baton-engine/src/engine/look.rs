@@ -40,7 +40,7 @@ impl Engine {
         Ok(RunRecord { run, events })
     }
 
-    /// Returns what a person is asked about a handoff; `None` if it waits for nobody.
+    /// Returns what a person is asked about a handoff; `None` if it does not wait for a person.
     pub async fn question(&self, handoff: &Handoff) -> Result<Option<Question>, Problem> {
         Ok(Question::of(handoff, &self.events_of_run(&handoff.run).await?))
     }
@@ -104,7 +104,7 @@ pub fn document_of(event: &Event) -> Option<WrittenDocument> {
     }
 }
 
-/// Returns what came out about each claim of the last report; nothing if nobody has examined that one.
+/// Returns the evidence for each claim of the last report; empty if it was not verified.
 pub fn examined_of(events: &[Event]) -> Vec<ExaminedClaim> {
     for event in events.iter().rev() {
         match event.fact() {

@@ -10,11 +10,12 @@ use crate::id::{HandoffId, RunId};
 use crate::lifecycle::Refusal;
 use crate::run::JournalFault;
 use crate::store;
+use crate::token::AccessRole;
 
 /// Why a call had no effect.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Problem {
-    /// There is no such thing.
+    /// Unknown id.
     #[error("there is no {sought} `{given}`")]
     Unknown {
         /// What was looked for.
@@ -44,7 +45,7 @@ pub enum Problem {
     #[error("the handoff `{0}` was removed just now")]
     Removed(HandoffId),
     /// It is not part of a workflow's run.
-    #[error("{0} is a handoff, and belongs to no run of a workflow")]
+    #[error("{0} is a handoff that is not part of a workflow run")]
     NotOfARun(HandoffId),
     /// The journal of the run does not fit together.
     #[error("{run}: {why}")]
@@ -81,11 +82,14 @@ pub enum Problem {
     /// The terms of a new handoff cannot be agreed to.
     #[error(transparent)]
     Terms(#[from] TermsFault),
-    /// Nobody decides from inside the work on a handoff.
-    #[error("an agent cannot decide: this runs inside the work on {0}")]
+    /// A process that works on a handoff cannot decide.
+    #[error("an agent cannot decide: this process belongs to the work on {0}")]
     InsideWork(HandoffId),
+    /// The token is not that of a person.
+    #[error("only a person decides this, and the role of this token is {0}")]
+    NotAPerson(AccessRole),
     /// Somebody else was faster, again and again.
-    #[error("{0}: somebody else changes it again and again")]
+    #[error("{0}: too many concurrent changes; try again")]
     Contended(HandoffId),
     /// The store could not do it.
     #[error(transparent)]

@@ -7,16 +7,20 @@ use super::{Engine, IdKind, Problem};
 use crate::handoff::Handoff;
 use crate::id::{HandoffId, RunId};
 use crate::ledger::{LedgerEntry, Occasion};
+use crate::step::ORCHESTRATOR;
 use crate::store::Filter;
 
 /// How many ids that begin alike are looked at.
 const IDS_MAX: u32 = 1_000;
 
+/// Means the run that was begun last.
+const LAST: &str = "last";
+
 /// Among so many of the latest handoffs the one that was probably meant is looked for.
 const RECENT_MAX: u32 = 200;
 
 impl Engine {
-    /// Finds the handoff that an id, or a unique beginning of one, means.
+    /// Finds the handoff that an id, or a unique beginning of one, means; `last` means the newest run.
     pub async fn resolve(&self, given: &str) -> Result<Handoff, Problem> {
         match self.named(given).await? {
             Some(handoff) => Ok(handoff),
@@ -24,7 +28,8 @@ impl Engine {
         }
     }
 
-    /// Finds the run that an id, or a unique beginning of one, means; a handoff of a run means its run.
+    /// Finds the run that an id, or a unique beginning of one, means; a handoff of a run means its run, and `last` the newest
+    /// one.
     pub async fn resolve_run(&self, given: &str) -> Result<Handoff, Problem> {
         let Some(handoff) = self.named(given).await? else {
             return Err(self.unknown(IdKind::Run, given).await);
@@ -54,6 +59,10 @@ impl Engine {
     }
 
     async fn plain_run_named(&self, given: &str) -> Result<Option<RunId>, Problem> {
+        if given == LAST && self.last_run().await?.is_none() {
+            let filter = Filter { agent: None, states: Vec::new(), after: None, limit: 1 };
+            return Ok(self.store.list(&filter).await?.pop().map(|newest| newest.run));
+        }
         if let Ok(run) = RunId::parse(given)
             && !self.store.handoffs_of(&run).await?.is_empty()
         {
@@ -77,6 +86,9 @@ impl Engine {
             && let Some(handoff) = self.store.find(&id).await?
         {
             return Ok(Some(handoff));
+        }
+        if given == LAST {
+            return self.last_run().await;
         }
         // What was there under this very id is not the beginning of something else.
         let was_removed = match RunId::parse(given) {
@@ -106,6 +118,20 @@ impl Engine {
             }
         }
         Ok(None)
+    }
+
+    async fn last_run(&self) -> Result<Option<Handoff>, Problem> {
+        let mut filter = Filter { agent: Some(ORCHESTRATOR.to_owned()), states: Vec::new(), after: None, limit: 100 };
+        loop {
+            let handoffs = self.store.list(&filter).await?;
+            if let Some(run) = handoffs.iter().find(|handoff| handoff.is_run()) {
+                return Ok(Some(run.clone()));
+            }
+            match handoffs.last() {
+                Some(last) => filter.after = Some(last.id.clone()),
+                None => return Ok(None),
+            }
+        }
     }
 
     /// Finds the one run among ids that begin alike. What is in a run is called after it, and does not count beside it.

@@ -1,4 +1,4 @@
-//! Sending requests: the terms of a handoff come from whoever sends it, else from the document, else as usual.
+//! Sending requests: the terms of a handoff come from the sender, else from the document, else from the defaults.
 
 use std::time::Duration;
 
@@ -39,13 +39,13 @@ impl WantedTime {
 /// The terms that a sender sets; each goes before what the document says.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WantedTerms {
-    /// Which agent is to receive it.
+    /// The agent that receives it.
     pub to: Option<String>,
     /// Who hands over.
     pub from: Option<String>,
     /// How urgent it is.
     pub priority: Option<Priority>,
-    /// Sending the same key again gives the same handoff.
+    /// An idempotency key: sending it again returns the same handoff.
     pub key: Option<String>,
     /// Not to be claimed before.
     pub not_before: Option<WantedTime>,
@@ -53,7 +53,7 @@ pub struct WantedTerms {
     pub deadline: Option<WantedTime>,
     /// How long one attempt may take.
     pub timeout: Option<Duration>,
-    /// How long it may wait until somebody claims it.
+    /// How long it may wait to be claimed.
     pub pick_up_within: Option<Duration>,
     /// How soon after its claim it must be acknowledged.
     pub acknowledge_within: Option<Duration>,
@@ -86,7 +86,7 @@ pub struct NewHandoff {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TermsFault {
     /// It does not say to whom.
-    #[error("the request does not say to whom")]
+    #[error("the request names no receiver")]
     NoReceiver,
     /// What the document says cannot be agreed to.
     #[error(transparent)]
@@ -95,7 +95,7 @@ pub enum TermsFault {
     #[error(transparent)]
     Receiver(#[from] WordFault),
     /// An attempt could never succeed.
-    #[error("an attempt that may take no time cannot succeed")]
+    #[error("the time-out must be longer than 0")]
     NoTime,
     /// The retries cannot be worked out.
     #[error(transparent)]
@@ -104,7 +104,7 @@ pub enum TermsFault {
     #[error("the deadline has passed: {0}")]
     DeadlinePassed(Timestamp),
     /// It would be over before it begins.
-    #[error("the deadline is not after the time before which it cannot be claimed")]
+    #[error("the deadline must be later than the time from which it can be claimed")]
     DeadlineBeforeStart,
 }
 
@@ -206,14 +206,14 @@ pub enum WordFault {
     /// It says nothing.
     #[error("{0} cannot be empty")]
     Empty(&'static str),
-    /// Nobody would see the whole of it.
-    #[error("{0} does not begin or end with white space")]
+    /// White space at its ends would be invisible.
+    #[error("{0} must not begin or end with white space")]
     WhiteSpace(&'static str),
     /// It would change the terminal that it is shown on.
-    #[error("{0} has no control characters")]
+    #[error("{0} must not contain control characters")]
     Control(&'static str),
     /// It is too long.
-    #[error("{what} has at most {bytes_max} bytes")]
+    #[error("{what} must have at most {bytes_max} bytes")]
     TooLong {
         /// What it should be.
         what: &'static str,

@@ -10,7 +10,7 @@ use crate::handoff::{Handoff, StateName};
 use crate::id::HandoffId;
 use crate::store::StoreError;
 
-/// How long to pause where something is due already but nobody may have it: the queue is paused or full.
+/// How long to pause if something is due but cannot be claimed, because the queue is paused or full.
 const PAUSE_MIN: Duration = Duration::from_millis(250);
 
 /// The longest pause, so that a machine that slept notices what it missed.
@@ -19,7 +19,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(60);
 /// How long to wait before a store that is away is asked again, at most.
 const ASK_AGAIN_MAX: Duration = Duration::from_secs(5);
 
-/// How long a store may be out of reach before nobody waits for it any longer, as long as a driver waits.
+/// How long to wait for an unreachable store; the same as for a driver.
 const AWAY_MAX: Duration = Duration::from_mins(10);
 
 /// What is waited for.

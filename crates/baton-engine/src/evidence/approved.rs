@@ -25,7 +25,7 @@ pub enum FileIdentity {
     },
     /// Nothing.
     Nothing,
-    /// Something of which nobody can tell later whether it is the same, and why.
+    /// Something that cannot be compared later, and why.
     Unknown(String),
 }
 
@@ -86,7 +86,7 @@ pub fn after_approval(examined: &[ExaminedClaim], now: &[FileIdentity]) -> Optio
     let mut same = true;
     let compare = |seen: &ExaminedClaim| {
         let Some(path) = &seen.path else { return seen.clone() };
-        let unseen = FileIdentity::Unknown("nobody looked at it".to_owned());
+        let unseen = FileIdentity::Unknown("it was not looked at".to_owned());
         let now = now.next().unwrap_or(&unseen);
         if seen.identity() == *now {
             return seen.as_approved();
@@ -105,9 +105,9 @@ pub fn changed_since_shown(examined: &[ExaminedClaim]) -> impl Iterator<Item = &
     examined.iter().filter(|examined| examined.asks_person && examined.claim.ends_with(CHANGED_SINCE))
 }
 
-/// Puts down that nobody could look at the files that a decision is about.
+/// Records that the files of a decision could not be examined.
 pub fn unseen(why: &str) -> ExaminedClaim {
-    let claim = "the files that this is about could not be looked at".to_owned();
+    let claim = "the files that this is about could not be checked".to_owned();
     ExaminedClaim { asks_person: true, ..changed(ClaimFinding::Unverifiable, claim, why.to_owned()) }
 }
 

@@ -9,7 +9,7 @@ use super::turn::holds;
 use super::{FlowFault, UnfitDocument, complete, gate_evidence, join, requests};
 use crate::definition::LocatedPhase;
 use crate::draft::Draft;
-use crate::handoff::{Note, Terms, WrittenDocument};
+use crate::handoff::{About, Note, Terms, WrittenDocument};
 use crate::handover;
 use crate::id::{HandoffId, RunId, UnsafeId};
 use crate::lifecycle::Accept;
@@ -35,7 +35,7 @@ pub(super) fn begin(draft: &mut Draft) -> Result<(), FlowFault> {
     complete(draft, "every phase was left out")
 }
 
-/// Says whether a phase is not left out.
+/// Returns whether a phase is not left out.
 pub(super) fn is_wanted(run: &Run, located: &LocatedPhase<'_>, index: usize) -> Result<bool, FlowFault> {
     let phase = &located.siblings[index];
     holds(run, &located.path_of(phase), phase.when.as_deref())
@@ -87,7 +87,7 @@ pub(super) fn enter(
             // Folders have time-outs and retries of their own.
             let timeout = phase.timeout.or(agent.timeout).filter(|_| agent.directory.is_none());
             terms.timeout_ms = timeout.map(|timeout| timeout.milliseconds);
-            terms.retry = phase.retry.as_ref().or(agent.retry.as_ref()).map(Policy::of_workflow).unwrap_or_default();
+            terms.retry = Policy::of_workflow(phase.retry.as_ref().or(agent.retry.as_ref()));
             agree(&mut terms, agent, located.definition.name());
             terms.approval = phase.review.as_ref().and_then(|review| located.definition.approval(&review.gate));
             (terms, asking.work(name, agent)?)
@@ -95,7 +95,7 @@ pub(super) fn enter(
         Role::Check => {
             let mut terms = Terms::between(&*from, CHECK);
             // A command that fails has done its work; only a crash makes another attempt necessary.
-            terms.retry = Policy { max_retries: RETRIES_MAX, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };
+            terms.retry = Policy { max_retries: RETRIES_MAX, ..Policy::NEVER };
             (terms, asking.check()?)
         }
         Role::Gate => {
@@ -110,8 +110,16 @@ pub(super) fn enter(
     let known = known(&request).map_err(|fault| FlowFault::Request { phase: path.to_owned(), fault })?;
     terms.step = Some(step);
     let run = draft.run.id.clone();
+    let notes = [answers_before(&draft.run, path), notes].concat();
     draft.accept_known(Accept { id, run, terms, request, notes }, known);
     Ok(())
+}
+
+/// Returns what was answered in the visit of a phase before: an agent that is sent back must not ask the same again.
+fn answers_before(run: &Run, path: &str) -> Vec<Note> {
+    let is_answer = |note: &&Note| matches!(note.about, About::Answer | About::Resolution) && note.question.is_some();
+    let before = run.latest(path).filter(|before| before.step.role == Role::Work);
+    before.map(|before| before.handoff.notes.iter().filter(is_answer).cloned().collect()).unwrap_or_default()
 }
 
 /// Reads a request that we wrote, as everybody will read it; the error says why nobody could.

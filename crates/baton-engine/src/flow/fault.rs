@@ -13,20 +13,20 @@ use crate::run::RecordFault;
 /// Why a run cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FlowFault {
-    /// Phases that need nobody's work go round.
-    #[error("its phases follow each other without end")]
+    /// Phases without work of an agent follow each other in a circle.
+    #[error("its phases follow each other forever")]
     Endless,
     /// A run as a whole is the last that happens in it.
     #[error("a run is followed by nothing")]
     AfterTheRun,
     /// The workflow leads to a phase that it does not have.
-    #[error("there is no phase {0}")]
+    #[error("unknown phase {0}")]
     NoPhase(String),
     /// The workflow names an agent that it does not have.
-    #[error("there is no agent {0}")]
+    #[error("unknown agent {0}")]
     NoAgent(String),
     /// A phase is a workflow of its own, and that is not there.
-    #[error("there is no workflow {0}")]
+    #[error("unknown workflow {0}")]
     NoWorkflow(String),
     /// An expression or a template cannot be worked out.
     #[error("phase {phase}: {part}: {fault}")]
@@ -58,7 +58,7 @@ pub enum FlowFault {
         fault: UnfitDocument,
     },
     /// A question about a phase, or a call for help, cannot be written down.
-    #[error("phase {phase}: what is asked about it cannot be written: {fault}")]
+    #[error("phase {phase}: its question cannot be written: {fault}")]
     Question {
         /// The path of the phase.
         phase: String,
@@ -66,7 +66,7 @@ pub enum FlowFault {
         fault: UnfitDocument,
     },
     /// What came out of the members of a group cannot be written down.
-    #[error("phase {phase}: what came out of it cannot be put together: {fault}")]
+    #[error("phase {phase}: its results cannot be combined: {fault}")]
     Aggregate {
         /// The path of the group.
         phase: String,
@@ -120,7 +120,7 @@ impl PhasePart {
     }
 }
 
-/// Why nobody could read a document that we wrote.
+/// Why a document that we wrote cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnfitDocument {
     /// It is too large.
@@ -151,12 +151,12 @@ mod tests {
     #[test]
     fn what_cannot_be_worked_out_is_told_with_its_phase_and_the_part_of_it() {
         let parts = [
-            ("when: inputs.size", "phase one: `when: inputs.size`: `inputs.size` is not there"),
+            ("when: inputs.size", "phase one: `when: inputs.size`: `inputs.size` does not exist"),
             (
                 "task: 'Do {{ inputs.size }}'",
                 "phase one: its task: line 1: undefined value: `inputs.size` is undefined",
             ),
-            ("inputs: {size: inputs.size}", "phase one: the input size (`inputs.size`): `inputs.size` is not there"),
+            ("inputs: {size: inputs.size}", "phase one: the input size (`inputs.size`): `inputs.size` does not exist"),
         ];
         for (member, sentence) in parts {
             let fault = stopped_by(&format!("  - {{id: one, agent: clerk, {member}}}"));

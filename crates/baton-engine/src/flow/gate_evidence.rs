@@ -65,11 +65,11 @@ impl Telling {
         let mut lines = Vec::new();
         for examined in &tracked.examined {
             match &examined.path {
-                // A report may name a file as made and as changed: both are told, and it is the same file.
+                // A report may name a file as made and as changed: it is the same file, and is told once.
                 Some(path) if self.later.contains(path) => {}
                 Some(path) => {
                     if !own.insert(path.clone()) {
-                        lines.push(self.file(tracked, examined, path));
+                        continue;
                     } else if self.files < FILES_MAX {
                         self.files += 1;
                         lines.push(self.file(tracked, examined, path));
@@ -106,7 +106,7 @@ impl Telling {
         let Telling { mut lines, files_left_out, seen_left_out, .. } = self;
         if files_left_out > 0 {
             let claim = format!("{files_left_out} more reported files are not bound to this decision");
-            let seen = format!("only {FILES_MAX} are looked at again after it, those of the latest reports");
+            let seen = format!("only {FILES_MAX} are checked again after it, those of the latest reports");
             lines.push(GateLine::Seen(line(
                 artifact_changed::RULE.name,
                 ClaimFinding::Unverifiable,
@@ -116,7 +116,7 @@ impl Telling {
             )));
         }
         if seen_left_out > 0 {
-            let claim = format!("{seen_left_out} more lines of evidence stand with the phases before");
+            let claim = format!("{seen_left_out} more lines of evidence are shown with the earlier phases");
             lines.push(GateLine::Seen(line(
                 claim_refuted::RULE.name,
                 ClaimFinding::Verified,

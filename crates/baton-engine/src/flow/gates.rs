@@ -16,9 +16,10 @@ use super::{FlowFault, gate_evidence};
 use crate::approval::Approval;
 use crate::draft::Draft;
 use crate::evidence::{self, ExaminedClaim};
-use crate::handoff::{Ask, Digest, State, Terms, WrittenDocument};
+use crate::handoff::{About, Ask, Digest, Note, State, Terms, WrittenDocument};
+use crate::handover;
 use crate::id::HandoffId;
-use crate::lifecycle::Decision;
+use crate::lifecycle::{Decide, Decision};
 use crate::people::{AgentQuestion, ExpectedReply, FailedCommand, Question};
 use crate::protection::gaps;
 use crate::run::{RecordFault, Run, TrackedHandoff};
@@ -26,20 +27,23 @@ use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
 /// What a person can choose at a limit.
 const AT_LIMIT: [(&str, &str); 3] = [
-    ("continue", "go on once more; nothing is reset"),
-    ("revise", "go on, and count anew from here"),
+    ("continue", "continue once; nothing is reset"),
+    ("revise", "continue, and count again from 0"),
     ("stop", "stop the run"),
 ];
 
 /// What a person can choose when the run has waited long enough.
 const WHILE_WAITING: [(&str, &str); 3] = [
-    ("continue", "go on waiting; nothing is reset"),
-    ("revise", "go on waiting, and count anew from here"),
+    ("continue", "keep waiting; nothing is reset"),
+    ("revise", "keep waiting, and count again from 0"),
     ("stop", "stop the run"),
 ];
 
 /// How many of the latest steps a person is told who must decide how it goes on.
 const STORY_LINES: usize = 12;
+
+/// So much of what the phases before a gate have reported is told with its question.
+const HANDED_OVER_CHARACTERS_MAX: usize = 2_000;
 
 /// Asks a person because a limit is reached.
 pub(super) fn at_limit(draft: &mut Draft, about: &HandoffId, limit: &str) -> Result<(), FlowFault> {
@@ -133,15 +137,16 @@ fn story(run: &Run, subject: &TrackedHandoff) -> String {
             (State::Failed { .. }, Some(failure)) => format!("failed: {}", first_line(&failure.to_string())),
             (state, _) => state.name().to_string(),
         };
-        let route = tracked.route.as_ref().map(|route| format!("; then {}: {}", route.to, first_line(&route.why)));
+        let route = tracked.route.as_ref().map(|route| format!("; then {}", route.to));
         let (phase, visit) = (&tracked.step.phase, tracked.step.visit);
         format!("{phase} #{visit} ({}): {ended}{}", tracked.handoff.terms.to, route.unwrap_or_default())
     };
     // The latest say most about why it came to this.
-    let latest = run.handoffs().rev().filter(|tracked| tracked.step.role != Role::Run).take(STORY_LINES);
+    let is_told = |tracked: &&TrackedHandoff| !matches!(tracked.step.role, Role::Run | Role::Failure | Role::Limit);
+    let latest = run.handoffs().rev().filter(is_told).take(STORY_LINES);
     let mut lines: Vec<String> = latest.map(line).collect();
     lines.reverse();
-    format!("It is about {}.\n{}", subject.handoff.id, lines.join("\n"))
+    format!("About handoff {}.\n{}", subject.handoff.id, lines.join("\n"))
 }
 
 fn first_line(text: &str) -> &str {
@@ -185,6 +190,7 @@ pub fn question(run: &Run, tracked: &TrackedHandoff) -> Option<Question> {
     let blocked = subject.filter(|_| tracked.handoff.terms.returns_to.is_some()).and_then(TrackedHandoff::report);
     let questions = questions(document.read().as_ref(), blocked);
     let said = match ask {
+        Ask::Gate if tracked.step.role == Role::Gate => Some(handed_over(run, tracked)),
         Ask::Gate => request.and_then(|request| request.context.as_ref()?.summary.clone()),
         Ask::Review | Ask::Clarification => tracked.report().and_then(context).map(str::to_owned),
     };
@@ -209,10 +215,51 @@ pub fn question(run: &Run, tracked: &TrackedHandoff) -> Option<Question> {
         trouble,
         examined: seen(run, subject.unwrap_or(tracked)),
         gaps: gaps(run),
+        decided_before: decided_before(run, tracked),
         approval: tracked.handoff.terms.approval.clone(),
         approvals: tracked.handoff.approvals.clone(),
         shown: tracked.handoff.shown().unwrap_or_else(|| Digest::of(b"")),
     })
+}
+
+/// Returns what the phases before a gate have reported.
+fn handed_over(run: &Run, gate: &TrackedHandoff) -> String {
+    let given = handover::given(run, gate);
+    let told = given.iter().map(|handover| match &given[..] {
+        [_] => handover.text.trim_end().to_owned(),
+        _ => format!("{}:\n{}", handover.label, handover.text.trim_end()),
+    });
+    let told = told.collect::<Vec<_>>().join("\n");
+    match told.char_indices().nth(HANDED_OVER_CHARACTERS_MAX) {
+        Some((end, _)) => format!("{}…", &told[..end]),
+        None => told,
+    }
+}
+
+/// Tells what people have said about earlier visits of a gate, and about earlier versions of reviewed work.
+fn decided_before(run: &Run, tracked: &TrackedHandoff) -> Vec<String> {
+    let said = |decide: &Decide| match &decide.decision {
+        Decision::Approve => None,
+        Decision::Reject { feedback } => Some(format!("{} rejected it: {feedback}", decide.who())),
+        Decision::Answer { answers } => Some(format!("{} chose {answers}", decide.who())),
+        Decision::Ask { question } => Some(format!("{} asked: {question}", decide.who())),
+    };
+    match (tracked.step.role, &tracked.handoff.state) {
+        (Role::Gate, _) => {
+            let earlier = handover::earlier_visits(run, &tracked.step).into_iter();
+            earlier.filter_map(|visit| visit.decided.as_ref().and_then(said)).collect()
+        }
+        (Role::Work, State::AwaitingPerson { ask: Ask::Review }) => {
+            let notes = tracked.handoff.notes.iter();
+            let told = |note: &Note| match note.about {
+                About::Feedback => Some(format!("{} rejected it: {}", note.from, note.text)),
+                About::Question => Some(format!("{} asked: {}", note.from, note.text)),
+                About::Refuted | About::Resolution | About::Answer | About::Requeued => None,
+            };
+            notes.filter_map(told).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Returns what was seen of what a question is about: at a gate, of the phases before it.
@@ -251,7 +298,11 @@ fn items(run: &Run, tracked: &TrackedHandoff) -> Vec<String> {
             items.push(item.clone());
         }
     }
-    items.extend(evidence::left_to_person(&tracked.examined).map(ExaminedClaim::sentence));
+    for item in evidence::left_to_person(&tracked.examined).map(ExaminedClaim::sentence) {
+        if !items.contains(&item) {
+            items.push(item);
+        }
+    }
     items
 }
 

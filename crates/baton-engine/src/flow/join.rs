@@ -113,13 +113,13 @@ fn next_wanted(run: &Run, group: &TrackedHandoff, from: usize) -> Result<Option<
     Ok(None)
 }
 
-/// Says whether a person is asked about a limit that the group has reached.
+/// Returns whether a person is asked about a limit that the group has reached.
 fn is_at_limit(run: &Run, group: &HandoffId) -> bool {
     let latest = run.about(group).rev().find(|tracked| tracked.step.role == Role::Limit);
     latest.is_some_and(|gate| !gate.handoff.routed)
 }
 
-/// Says whether members can begin, or all of them are done.
+/// Returns whether members can begin, or all of them are done.
 pub(super) fn can_advance(run: &Run, group: &TrackedHandoff) -> bool {
     // What is wrong with it is said when it goes on.
     let Ok(lanes) = run.group(&group.handoff.id) else { return true };

@@ -76,7 +76,7 @@ pub(super) fn reached(run: &Run, next: &Next<'_>, now: Timestamp) -> Option<Stri
     let told = |scope: &Scope<'_>, text: String| Some(format!("{}{text}", scope.place()));
     if let Some((scope, limit)) = over(&scopes, |limits| limits.handoffs, (50, false), |counted| counted.handoffs) {
         let made = scope.counted.handoffs;
-        return told(scope, format!("{made} handoffs were made, and {limit} are allowed"));
+        return told(scope, format!("{made} handoffs were made; the limit is {limit}"));
     }
     let visits = |counted: &RunCounters| counted.visits(next.phase);
     let own = located.as_ref().and_then(|located| located.phase().visits);
@@ -87,7 +87,7 @@ pub(super) fn reached(run: &Run, next: &Next<'_>, now: Timestamp) -> Option<Stri
     };
     if let Some((scope, limit)) = visited.filter(|_| next.role.is_phase()) {
         let (phase, visits) = (next.phase, visits(&scope.counted));
-        return Some(format!("the phase {phase} was visited {visits} times, and {limit} are allowed"));
+        return Some(format!("the phase {phase} was visited {visits} times; the limit is {limit}"));
     }
     if let Some(agent) = next.agent {
         let exchanges = |counted: &RunCounters| counted.exchanges_with(next.phase, agent);
@@ -95,7 +95,7 @@ pub(super) fn reached(run: &Run, next: &Next<'_>, now: Timestamp) -> Option<Stri
         let back = |counted: &RunCounters| exchanges(counted).saturating_sub(1);
         if let Some((scope, limit)) = over(&scopes, |limits| limits.ping_pong, (3, true), back) {
             let times = exchanges(&scope.counted);
-            return Some(format!("two agents handed work to each other {times} times, and {limit} are allowed"));
+            return Some(format!("two agents handed work to each other {times} times; the limit is {limit}"));
         }
     }
     if let Some((scope, limit)) = over(&scopes, |limits| limits.tokens, (0, false), |counted| counted.used.tokens) {
@@ -119,12 +119,12 @@ impl Scope<'_> {
         let elapsed = now.duration_since(self.counted.since).unsigned_abs();
         let limit = self.limits.and_then(|limits| limits.wall_clock).unwrap_or_default();
         let what = if self.path.is_empty() { "the run" } else { "it" };
-        format!("{what} has taken {} s, and {} s are allowed", elapsed.as_secs(), limit.as_std().as_secs_f64())
+        format!("{what} has taken {} s; the limit is {} s", elapsed.as_secs(), limit.as_std().as_secs_f64())
     }
 }
 
 /// Says which budget is used up for an agent that works or would work again, if it has used so much more than the journal
-/// says; `None` if a person was asked since it was used up.
+/// says; `None` if a person has let it go on since.
 pub(super) fn overspent(run: &Run, tracked: &TrackedHandoff, more: Used) -> Option<String> {
     let located = run.definition.locate(&tracked.step.phase);
     for scope in scopes(run, located.as_ref()) {
@@ -133,18 +133,23 @@ pub(super) fn overspent(run: &Run, tracked: &TrackedHandoff, more: Used) -> Opti
         let (tokens, cost) =
             (used.tokens.saturating_add(more.tokens), used.cost_micros.saturating_add(more.cost_micros));
         let allowed = limit(scope.given(|limits| limits.tokens));
-        if tokens >= allowed && asked.tokens < allowed {
+        if tokens >= threshold(allowed, asked.tokens) {
             return Some(format!("{}{}", scope.place(), told_tokens(tokens, allowed)));
         }
         let allowed = limit(scope.given(cost_of));
-        if cost >= allowed && asked.cost_micros < allowed {
+        if cost >= threshold(allowed, asked.cost_micros) {
             return Some(format!("{}{}", scope.place(), told_cost(cost, allowed)));
         }
     }
     None
 }
 
-/// Says whether anything in a workflow limits what may be spent.
+/// Returns where a person is asked next: at the limit, and whenever as much has been used once more since they let it go on.
+fn threshold(allowed: u64, asked: u64) -> u64 {
+    if asked < allowed { allowed } else { asked.saturating_add(allowed) }
+}
+
+/// Returns whether anything in a workflow limits what may be spent.
 pub(super) fn has_budget(definition: &Definition) -> bool {
     let limited = |definition: &Definition| {
         let limits = definition.workflow.limits.as_ref();
@@ -158,11 +163,11 @@ fn cost_of(limits: &Limits) -> Option<u64> {
 }
 
 fn told_tokens(used: u64, limit: u64) -> String {
-    format!("{used} tokens were used, and {limit} are allowed")
+    format!("{used} tokens were used; the limit is {limit}")
 }
 
 fn told_cost(used: u64, limit: u64) -> String {
-    format!("{} were spent, and {} are allowed", dollars(used), dollars(limit))
+    format!("{} were spent; the limit is {}", dollars(used), dollars(limit))
 }
 
 /// Returns when the run has taken as long as it may.
@@ -175,7 +180,7 @@ pub(super) fn told_wall_clock(run: &Run, now: Timestamp) -> String {
     scopes(run, None).first().map(|scope| scope.told_wall_clock(now)).unwrap_or_default()
 }
 
-/// Says whether the same failure has now happened as often as is allowed.
+/// Returns whether the same failure has reached its limit.
 pub fn same_failure(run: &Run, phase: &str, failure: &str) -> bool {
     let located = run.definition.locate(phase);
     let again = |counted: &RunCounters| counted.failures(phase, failure) + 1;

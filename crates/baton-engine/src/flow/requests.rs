@@ -57,7 +57,11 @@ impl Asking<'_> {
         let phase = self.located.phase();
         let dialect = dialect_of(agent);
         let inputs = self.inputs()?;
-        let kind = phase.kind.as_deref().or(Some(phase.id())).and_then(TaskPhase::parse);
+        let in_tasks = agent.dialect.as_deref().and_then(Dialect::parse) == Some(Dialect::Task);
+        let is_review = turn::is_review(phase);
+        // Every task is of a kind, whatever its phase is called; what a review finds is a validation.
+        let usual = || in_tasks.then_some(if is_review { TaskPhase::Validate } else { TaskPhase::Write });
+        let kind = phase.kind.as_deref().or(Some(phase.id())).and_then(TaskPhase::parse).or_else(usual);
         let output = kind.and_then(|kind| ExpectedOutput::ALL.iter().find(|output| output.phase() == kind));
         let schema = agent.output_schema.clone();
         let retry = phase.retry.as_ref().or(agent.retry.as_ref()).map(|retry| RetryPolicy {
@@ -72,7 +76,7 @@ impl Asking<'_> {
         context.spec_path = self.spec_path(&inputs);
         self.add_relevant_files(&inputs, &mut context.relevant_files);
         // A task keeps its identifier through all of its phases; the summary that it is given has a limit.
-        if agent.dialect.as_deref().and_then(Dialect::parse) == Some(Dialect::Task) {
+        if in_tasks {
             plain.id = Some(self.run.id.to_string());
             context.summary = context.summary.take().map(|text| prompt::shortened(&text, SUMMARY_TOKENS_MAX));
         }
@@ -83,9 +87,9 @@ impl Asking<'_> {
                 deliverable: phase.deliverable.clone(),
                 constraints: phase.constraints.clone(),
                 success_criteria: phase.success_criteria.clone(),
-                output: match turn::is_review(phase) {
-                    true => Some(REVIEW.to_owned()),
-                    false => output.map(|output| output.as_str().to_owned()),
+                output: match output {
+                    Some(output) if in_tasks || !is_review => Some(output.as_str().to_owned()),
+                    _ => is_review.then(|| REVIEW.to_owned()),
                 },
                 schema,
                 destination: None,
@@ -127,7 +131,7 @@ impl Asking<'_> {
     pub(super) fn gate(&self) -> Result<WrittenDocument, FlowFault> {
         let phase = self.located.phase();
         let fields = phase.gate.clone().unwrap_or_default();
-        let usual = [("approve", "go on"), ("reject", "send it back with what must change")];
+        let usual = [("approve", "continue"), ("reject", "send it back with what must change")];
         let options: Map<String, Value> = match fields.choices.is_empty() {
             true => usual.into_iter().map(|(word, meaning)| (word.to_owned(), Value::from(meaning))).collect(),
             false => fields.choices.clone(),
@@ -296,7 +300,7 @@ impl Asking<'_> {
     }
 }
 
-/// Texts of agents that a task speaks of.
+/// Texts of agents that a task refers to.
 #[derive(Default)]
 struct Quoted(Vec<String>);
 
@@ -326,7 +330,7 @@ impl Quoted {
     }
 }
 
-/// Says whether a text is a word, a number or a path, which cannot tell anybody what to do.
+/// Returns whether a text is a word, a number or a path, which cannot tell anybody what to do.
 fn is_word(text: &str) -> bool {
     text.len() <= 120 && !text.contains(char::is_whitespace) && !text.contains(char::is_control)
 }
@@ -354,7 +358,7 @@ fn result_of(output: &Output) -> Option<Artifact> {
     Some(Artifact { fields: ArtifactFields { path, r#type, description: None, id }, bare: false })
 }
 
-/// Returns who speaks when a handoff is followed by another.
+/// Returns the sender of the handoff that follows another.
 pub(super) fn voice(tracked: &TrackedHandoff) -> String {
     match tracked.step.role {
         Role::Work | Role::Delegation => tracked.handoff.terms.to.clone(),
@@ -391,7 +395,7 @@ pub fn fits(written: &WrittenDocument) -> Result<(), UnfitDocument> {
     read_back(written).map(drop)
 }
 
-/// Reads what we wrote; the error says why nobody could.
+/// Reads what we wrote; the error says why that is impossible.
 pub(super) fn read_back(written: &WrittenDocument) -> Result<Document, UnfitDocument> {
     let bytes = written.text.len();
     if bytes > read::BYTES_MAX {

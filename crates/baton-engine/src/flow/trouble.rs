@@ -6,6 +6,7 @@ use baton_protocol::model::Report;
 use serde_json::Value;
 
 use crate::answer;
+use crate::failure::{Code, Failure};
 use crate::handoff::State;
 use crate::people::FailedCommand;
 use crate::run::{Run, TrackedHandoff};
@@ -14,8 +15,14 @@ use crate::step::Role;
 /// Where a command agent writes what goes to standard error, in the folder of its attempt.
 const STDERR: &str = "stderr.log";
 
+/// Where it writes what goes to standard output.
+const STDOUT: &str = "stdout.log";
+
+/// Ends the sentence before what a command said there.
+const ON_STDOUT: &str = "; it said last on stdout:";
+
 /// Returns why a handoff failed; `None` if it did not.
-pub(super) fn trouble(run: &Run, subject: &TrackedHandoff) -> Option<FailedCommand> {
+pub fn trouble(run: &Run, subject: &TrackedHandoff) -> Option<FailedCommand> {
     let report = subject.report().filter(|report| !answer::passes(report));
     match (&subject.handoff.state, &subject.handoff.last_failure, report) {
         (State::Failed { .. }, Some(failure), _) => {
@@ -46,7 +53,7 @@ fn of_check(run: &Run, subject: &TrackedHandoff, report: &Report) -> FailedComma
 /// Takes a message apart: its first line says what happened, the others what was said.
 fn told(message: &str) -> (String, String) {
     let (first, rest) = message.split_once('\n').unwrap_or((message, ""));
-    let first = first.trim_end().trim_end_matches("; it said last:").trim_end_matches(':');
+    let first = first.trim_end().trim_end_matches(ON_STDOUT).trim_end_matches("; it said last:").trim_end_matches(':');
     (first.to_owned(), rest.trim().to_owned())
 }
 
@@ -55,9 +62,18 @@ fn log(run: &Run, subject: &TrackedHandoff) -> Option<PathBuf> {
     let located = run.definition.locate(&subject.step.phase)?;
     let name = match subject.step.role {
         Role::Check => format!("verify-{}.log", located.phase().id()),
-        _ => located.definition.workflow.agent(&handoff.terms.to)?.command.as_ref().map(|_| STDERR.to_owned())?,
+        _ => {
+            located.definition.workflow.agent(&handoff.terms.to)?.command.as_ref()?;
+            let is_on_stdout = handoff.last_failure.as_ref().is_some_and(is_on_stdout);
+            if is_on_stdout { STDOUT.to_owned() } else { STDERR.to_owned() }
+        }
     };
     Some(run.attempt_folder(&handoff.id, handoff.fence).join(name))
+}
+
+/// Says whether standard output tells more about a failure: there is the report that was refused.
+fn is_on_stdout(failure: &Failure) -> bool {
+    failure.code == Code::validation_failed() || failure.message.contains(ON_STDOUT)
 }
 
 #[cfg(test)]

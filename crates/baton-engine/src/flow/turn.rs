@@ -66,7 +66,7 @@ pub(super) fn settle(draft: &mut Draft, id: &HandoffId) -> Result<(), FlowFault>
     enact(draft, id, &subject, decided, waived)
 }
 
-/// What runs at the same time as others cannot lead into them: nobody would wait for it there.
+/// A phase that runs in parallel with others cannot lead into them, because nothing would wait for it there.
 fn stay_in_branch(run: &Run, subject: &HandoffId, decided: &mut DecidedTurn) {
     let Some(subject) = run.find(subject) else { return };
     if let Turn::Phase { path, .. } = &decided.turn
@@ -124,7 +124,7 @@ pub fn after(run: &Run, id: &HandoffId) -> Result<DecidedTurn, FlowFault> {
         Role::Run => Err(FlowFault::AfterTheRun),
         Role::Delegation | Role::Escalation => {
             let to = tracked.step.about.as_ref().map(ToString::to_string).unwrap_or_default();
-            Ok(decided(Turn::Returned, &to, "its result goes back to whoever waits for it"))
+            Ok(decided(Turn::Returned, &to, "its result goes back to the handoff that waits for it"))
         }
         Role::Work | Role::Check | Role::Group | Role::Gate => after_phase(run, tracked),
         Role::Failure => after_failure(run, tracked),
@@ -138,28 +138,28 @@ fn after_phase(run: &Run, tracked: &TrackedHandoff) -> Result<DecidedTurn, FlowF
     match (&tracked.handoff.state, tracked.report()) {
         (State::Completed { .. }, _) if tracked.step.role == Role::Gate => after_gate(run, tracked, &located),
         (State::Completed { .. }, Some(report)) if opinion_in(phase, report) != Opinion::Good => {
-            not_good(tracked, &located, report)
+            not_good(run, tracked, &located, report)
         }
         // Nothing goes on without a report of what was done that can be read.
         (State::Completed { .. }, None) => {
-            Ok(ask(tracked, &located, &format!("{} ended without a report that can be read", phase.id())))
+            Ok(ask(run, tracked, &located, &format!("{} ended without a report that can be read", phase.id())))
         }
-        (State::Completed { .. }, Some(report)) => match by_row(tracked, &located, report) {
+        (State::Completed { .. }, Some(report)) => match by_row(run, tracked, &located, report) {
             Some(decided) => Ok(decided),
             None => onward(run, &located, Some(report)),
         },
-        (State::Failed { .. }, Some(report)) if is_stopped(tracked) => Ok(stopped(tracked, &located, report)),
+        (State::Failed { .. }, Some(report)) if is_stopped(tracked) => Ok(stopped(run, tracked, &located, report)),
         (_, _) => {
             let failure = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
             let what = failure.unwrap_or_else(|| tracked.handoff.state.name().to_string());
             let why = format!("{} has failed: {what}", phase.id());
-            Ok(failed(tracked, &located, &why, note(About::Feedback, tracked, &what)))
+            Ok(failed(run, tracked, &located, &why, note(About::Feedback, tracked, &what)))
         }
     }
 }
 
 /// Follows a row of the workflow about complete reports, where there is one.
-fn by_row(tracked: &TrackedHandoff, located: &LocatedPhase<'_>, report: &Report) -> Option<DecidedTurn> {
+fn by_row(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>, report: &Report) -> Option<DecidedTurn> {
     let workflow = &located.definition.workflow;
     let agent = located.phase().agent.as_deref()?;
     let outcome = report.outcome.unwrap_or(Outcome::Complete);
@@ -171,31 +171,36 @@ fn by_row(tracked: &TrackedHandoff, located: &LocatedPhase<'_>, report: &Report)
         }
         // Work that is done cannot be delegated, and a phase elsewhere cannot be reached from here.
         (RouteRow::Workflow(_), Target::Human | Target::Agent(_) | Target::Phase(_)) => {
-            Some(ask(tracked, located, &routed.why))
+            Some(ask(run, tracked, located, &routed.why))
         }
         (RouteRow::Default(_) | RouteRow::Fallback, _) => None,
     }
 }
 
-/// What came out is not good: it goes back to whoever can change it.
-fn not_good(tracked: &TrackedHandoff, located: &LocatedPhase<'_>, report: &Report) -> Result<DecidedTurn, FlowFault> {
-    if let Some(decided) = by_row(tracked, located, report) {
+/// The result is not good enough: the work goes back to an agent that can change it.
+fn not_good(
+    run: &Run,
+    tracked: &TrackedHandoff,
+    located: &LocatedPhase<'_>,
+    report: &Report,
+) -> Result<DecidedTurn, FlowFault> {
+    if let Some(decided) = by_row(run, tracked, located, report) {
         return Ok(decided);
     }
     if opinion_in(located.phase(), report) == Opinion::Unclear {
         let agent = &tracked.handoff.terms.to;
         let why = match &report.verdict {
-            Some(verdict) => format!("{agent} says {verdict}, which is neither for nor against it"),
+            Some(verdict) => format!("{agent} says {verdict}, which neither approves nor rejects it"),
             None => format!("{agent} gives no verdict"),
         };
-        return Ok(ask(tracked, located, &why));
+        return Ok(ask(run, tracked, located, &why));
     }
     let why = match (&report.verdict, tracked.step.role) {
         (_, Role::Check) => format!("the check {} failed", located.phase().id()),
         (Some(verdict), _) => format!("{} says {verdict}", tracked.handoff.terms.to),
         (None, _) => format!("{} did not pass", located.phase().id()),
     };
-    Ok(failed(tracked, located, &why, note(About::Feedback, tracked, &told(report))))
+    Ok(failed(run, tracked, located, &why, note(About::Feedback, tracked, &told(report))))
 }
 
 /// Says what a report of a phase tells about the work. A review must say yes; issues of one that can send work back are
@@ -212,37 +217,37 @@ fn opinion_in(phase: &Phase, report: &Report) -> Opinion {
     }
 }
 
-/// Says whether a phase judges somebody else's work and must say how.
+/// Returns whether a phase judges somebody else's work and must say how.
 pub(crate) fn is_review(phase: &Phase) -> bool {
     phase.kind.as_deref().is_some_and(|kind| same_word(kind, "review"))
 }
 
-/// Says whether a phase finds out whether work is good, by its kind or by what it reports.
+/// Returns whether a phase finds out whether work is good, by its kind or by what it reports.
 fn validates(phase: &Phase, report: &Report) -> bool {
     let kind = phase.kind.as_deref().unwrap_or(phase.id());
     is_review(phase) || same_word(kind, "validate") || matches!(report.findings, Some(PhaseFindings::Validate(_)))
 }
 
-/// Says whether the agent itself has said that it must not go on.
+/// Returns whether the agent itself has said that it must not go on.
 fn is_stopped(tracked: &TrackedHandoff) -> bool {
     tracked.handoff.last_failure.as_ref().is_some_and(|failure| failure.code == Code::stopped())
 }
 
 /// An agent says that it must not go on. What validates goes back to whoever wrote it; inside a group it has failed; and
 /// otherwise a person decides.
-fn stopped(tracked: &TrackedHandoff, located: &LocatedPhase<'_>, report: &Report) -> DecidedTurn {
+fn stopped(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>, report: &Report) -> DecidedTurn {
     let why = format!("{} says STOP", tracked.handoff.terms.to);
     // A workflow inside another one is a line of phases like any other; what runs beside others is judged with them.
     let validates = validates(located.phase(), report);
-    if validates && (located.phase().on_failure.is_some() || worker_before(located).is_some()) {
-        return failed(tracked, located, &why, note(About::Feedback, tracked, &told(report)));
+    if validates && (located.phase().on_failure.is_some() || worker_before(run, located).is_some()) {
+        return failed(run, tracked, located, &why, note(About::Feedback, tracked, &told(report)));
     }
     if located.is_in_lane() {
         return decided(Turn::Stop, "stop", &why);
     }
     let choices = vec![
         ("stop", "stop the run"),
-        ("continue", "go on anyway"),
+        ("continue", "continue anyway"),
         ("retry", "send it back to the agent, with a note"),
     ];
     let said = context(report).map(|said| format!("{why}: {said}"));
@@ -250,48 +255,59 @@ fn stopped(tracked: &TrackedHandoff, located: &LocatedPhase<'_>, report: &Report
 }
 
 /// A person decides what follows.
-fn ask(tracked: &TrackedHandoff, located: &LocatedPhase<'_>, why: &str) -> DecidedTurn {
-    let again = match tracked.step.role != Role::Work && worker_before(located).is_some() {
+fn ask(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>, why: &str) -> DecidedTurn {
+    let again = match tracked.step.role != Role::Work && worker_before(run, located).is_some() {
         true => ("back", "send it back to the agent before"),
         false => ("retry", "try the phase again"),
     };
-    let choices = vec![again, ("continue", "go on as it is"), ("stop", "stop the run")];
+    let choices = vec![again, ("continue", "continue as it is"), ("stop", "stop the run")];
     decided(Turn::Person { question: why.to_owned(), choices }, HUMAN, why)
 }
 
 /// A phase has failed: as it says, or back to the agent before it, or a person decides.
-fn failed(tracked: &TrackedHandoff, located: &LocatedPhase<'_>, why: &str, note: Note) -> DecidedTurn {
+fn failed(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>, why: &str, note: Note) -> DecidedTurn {
     let phase = located.phase();
-    let person = || ask(tracked, located, why);
+    let person = || ask(run, tracked, located, why);
+    let has_failed = !matches!(tracked.handoff.state, State::Completed { .. }) && !is_stopped(tracked);
     match phase.on_failure.as_deref() {
         Some(word) if same_word(word, "stop") => decided(Turn::Stop, "stop", why),
         Some(word) if same_word(word, "gate") => person(),
+        // Nobody can change a review that was never given, but whoever gives it.
+        Some(_) if is_review(phase) && has_failed => person(),
         Some(name) => go(located, name, why, vec![note]),
         None if located.is_branch() => decided(Turn::Stop, "stop", why),
-        None if tracked.step.role == Role::Work
-            && !matches!(tracked.handoff.state, State::Completed { .. })
-            && !is_stopped(tracked) =>
-        {
-            person()
-        }
-        None => match worker_before(located) {
-            Some(index) => go(located, located.siblings[index].id(), why, vec![note]),
+        None if tracked.step.role == Role::Work && has_failed => person(),
+        None => match worker_before(run, located) {
+            Some(writer) => go(located, writer.id(), why, vec![note]),
             None if tracked.step.role == Role::Gate => decided(Turn::Stop, "stop", why),
             None => person(),
         },
     }
 }
 
-/// Finds the nearest phase before it that writes, or else in which an agent works.
-fn worker_before(located: &LocatedPhase<'_>) -> Option<usize> {
+/// Finds the phase that work goes back to from another one.
+fn worker_before<'d>(run: &Run, located: &LocatedPhase<'d>) -> Option<&'d Phase> {
     // What runs at the same time is not before it.
     if located.is_branch() {
         return None;
     }
+    let latest = |phase: &Phase| run.latest(&format!("{}{}", located.prefix, phase.id()));
+    let has_made = |phase: &Phase| {
+        latest(phase).is_some_and(|tracked| tracked.report().is_none_or(|report| report.verdict.is_none()))
+    };
     let before = &located.siblings[..located.index];
-    let writes =
-        |phase: &Phase| phase.agent.is_some() && phase.kind.as_deref().is_some_and(|kind| same_word(kind, "write"));
-    before.iter().rposition(writes).or_else(|| before.iter().rposition(|phase| phase.agent.is_some()))
+    let writer = who_can_change_it(before, has_made);
+    writer.or_else(|| who_can_change_it(before, |phase| latest(phase).is_some())).map(|index| &before[index])
+}
+
+/// Finds the nearest phase that work goes back to: one that writes, or else one whose agent does not only review, or else
+/// one in which any agent works.
+pub fn who_can_change_it(before: &[Phase], is_candidate: impl Fn(&Phase) -> bool) -> Option<usize> {
+    let writes = |phase: &Phase| phase.kind.as_deref().is_some_and(|kind| same_word(kind, "write"));
+    let nearest = |fits: &dyn Fn(&Phase) -> bool| {
+        before.iter().rposition(|phase| phase.agent.is_some() && is_candidate(phase) && fits(phase))
+    };
+    nearest(&writes).or_else(|| nearest(&|phase| !is_review(phase))).or_else(|| nearest(&|_| true))
 }
 
 fn after_gate(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>) -> Result<DecidedTurn, FlowFault> {
@@ -318,20 +334,13 @@ fn after_failure(run: &Run, gate: &TrackedHandoff) -> Result<DecidedTurn, FlowFa
     let by = &gate.decided.as_ref().map_or_else(|| "a person".to_owned(), Decide::who);
     let answer = gate.answer().unwrap_or("stop");
     let said = gate.decided.as_ref().and_then(|decide| decide.note.clone());
-    let failure = about.handoff.last_failure.as_ref().map(ToString::to_string);
-    let mut notes: Vec<Note> = failure.into_iter().map(|text| note(about_failure(about), about, &text)).collect();
-    notes.extend(
-        about
-            .report()
-            .filter(|report| !answer::passes(report) && !is_stopped(about))
-            .map(|report| note(About::Feedback, about, &told(report))),
-    );
+    let mut notes = what_failed(about);
     notes.extend(said.map(|text| Note::new(About::Feedback, by, text)));
     let why = format!("{by} chose {answer}");
     Ok(match answer {
         word if same_word(word, "retry") => go(&located, located.phase().id(), &why, notes),
-        word if same_word(word, "back") => match worker_before(&located) {
-            Some(index) => go(&located, located.siblings[index].id(), &why, notes),
+        word if same_word(word, "back") => match worker_before(run, &located) {
+            Some(writer) => go(&located, writer.id(), &why, notes),
             None => go(&located, located.phase().id(), &why, notes),
         },
         word if same_word(word, "continue") => {
@@ -343,6 +352,14 @@ fn after_failure(run: &Run, gate: &TrackedHandoff) -> Result<DecidedTurn, FlowFa
         }
         _ => decided(Turn::Stop, "stop", &why),
     })
+}
+
+/// What the next attempt must know about what went wrong.
+pub(super) fn what_failed(about: &TrackedHandoff) -> Vec<Note> {
+    let failure = about.handoff.last_failure.as_ref().map(ToString::to_string);
+    let failure = failure.map(|text| note(about_failure(about), about, &text));
+    let report = about.report().filter(|report| !answer::passes(report) && !is_stopped(about));
+    failure.into_iter().chain(report.map(|report| note(About::Feedback, about, &told(report)))).collect()
 }
 
 /// What a person decided at a limit: it goes on as it would have, or not at all.
@@ -368,7 +385,7 @@ fn after_limit(run: &Run, gate: &TrackedHandoff) -> Result<DecidedTurn, FlowFaul
 }
 
 /// On to the next phase that is not left out.
-fn onward(run: &Run, located: &LocatedPhase<'_>, report: Option<&Report>) -> Result<DecidedTurn, FlowFault> {
+pub(super) fn onward(run: &Run, located: &LocatedPhase<'_>, report: Option<&Report>) -> Result<DecidedTurn, FlowFault> {
     let phase = located.phase();
     let mut next = match phase.next.as_deref() {
         Some(word) if same_word(word, "end") => None,
@@ -411,7 +428,7 @@ fn advice(report: Option<&Report>, next: Option<&Phase>) -> Option<String> {
     let phase = phase.filter(|advised| !next.map_or(is_end(advised), |next| same_word(next.id(), advised)));
     let phase = phase.map(|phase| format!("the phase {phase}"));
     let advised: Vec<String> = phase.into_iter().chain(agent.map(str::to_owned)).collect();
-    (!advised.is_empty()).then(|| format!("{}, as the agent advised", advised.join(" and ")))
+    (!advised.is_empty()).then(|| advised.join(" and "))
 }
 
 fn go(located: &LocatedPhase<'_>, name: &str, why: &str, notes: Vec<Note>) -> DecidedTurn {
@@ -424,7 +441,7 @@ fn decided(turn: Turn, to: &str, why: &str) -> DecidedTurn {
     DecidedTurn { turn, route }
 }
 
-/// What a report says to whoever must do it again.
+/// What a report says to the agent that must do the work again.
 fn told(report: &Report) -> String {
     let context = context(report).map(str::to_owned);
     let verdict = report.verdict.as_ref().map(|verdict| format!("Verdict: {verdict}"));
@@ -454,7 +471,7 @@ fn note(about: About, tracked: &TrackedHandoff, text: &str) -> Note {
     Note::new(about, from, text)
 }
 
-/// Says whether an expression holds for a phase; without one it does.
+/// Returns whether an expression holds for a phase; without one it does.
 pub(super) fn holds(run: &Run, path: &str, expression: Option<&str>) -> Result<bool, FlowFault> {
     let Some(expression) = expression else { return Ok(true) };
     let value = expression::evaluate(expression, &names(run, path, [expression]));

@@ -60,7 +60,7 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), FlowFault
             terms.verify = true;
             let timeout = helper.timeout.filter(|_| helper.directory.is_none());
             terms.timeout_ms = timeout.map(|timeout| timeout.milliseconds);
-            terms.retry = helper.retry.as_ref().map(Policy::of_workflow).unwrap_or_default();
+            terms.retry = Policy::of_workflow(helper.retry.as_ref());
             agree(&mut terms, helper, located.definition.name());
             (
                 terms,
@@ -132,7 +132,7 @@ fn asked_at_limit(run: &Run, blocked: &TrackedHandoff) -> Asked {
     }
 }
 
-/// Says whether somebody must be found who helps; not while a person is asked about a limit.
+/// Returns whether somebody must be found who helps; not while a person is asked about a limit.
 pub(super) fn is_open(run: &Run, blocked: &TrackedHandoff) -> bool {
     !blocked.handoff.routed && !matches!(asked_at_limit(run, blocked), Asked::Waiting)
 }

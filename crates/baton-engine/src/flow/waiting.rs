@@ -25,7 +25,7 @@ pub enum Comes {
     ToAFolder,
 }
 
-/// Says whether and where the agent of a handoff comes for its work itself.
+/// Returns whether and where the agent of a handoff comes for its work itself.
 pub fn comes(run: &Run, tracked: &TrackedHandoff) -> Option<Comes> {
     if !matches!(tracked.step.role, Role::Work | Role::Delegation) {
         return None;
@@ -39,7 +39,7 @@ pub fn comes(run: &Run, tracked: &TrackedHandoff) -> Option<Comes> {
     }
 }
 
-/// Says whether a person is asked whether the run should go on waiting. Until then nothing else begins.
+/// Returns whether a person is asked whether the run should go on waiting. Until then nothing else begins.
 pub fn is_held(run: &Run) -> bool {
     run.waiting().any(|tracked| is_about_the_run(run, tracked))
 }
@@ -93,8 +93,7 @@ pub fn overspends(run: &Run, tracked: &TrackedHandoff, spent: Spent) -> bool {
 
 fn spends(tracked: &TrackedHandoff) -> bool {
     let is_open = matches!(tracked.handoff.state, State::Pending { .. } | State::Claimed { .. });
-    // Who has no session tells nothing before it has ended, and then the limit holds before the next phase begins.
-    is_open && tracked.session.is_some() && matches!(tracked.step.role, Role::Work | Role::Delegation)
+    is_open && matches!(tracked.step.role, Role::Work | Role::Delegation)
 }
 
 /// Asks a person whether to go on waiting, if the run has waited long enough. A wait for a folder ends; what was asked
@@ -113,7 +112,7 @@ fn stop_waiting(draft: &mut Draft) -> Result<(), FlowFault> {
     let watched: Vec<(HandoffId, Fence)> =
         draft.run.open().filter(watched).map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence)).collect();
     for (id, fence) in watched {
-        let release = Release { fence, why: "the run has reached its wall clock".to_owned() };
+        let release = Release { fence, why: "the run has reached its wall-clock limit".to_owned() };
         draft.apply(&id, Command::Release(release))?;
     }
     let (terms, request) = gates::about_waiting(draft, &id, &question)?;

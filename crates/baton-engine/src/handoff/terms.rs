@@ -28,11 +28,11 @@ pub struct Terms {
     pub not_before: Option<Timestamp>,
     /// Of no use after this time, in whatever state it is then.
     pub deadline: Option<Timestamp>,
-    /// How long one attempt may take, heartbeats or not.
+    /// How long one attempt may take, even with heartbeats.
     pub timeout_ms: Option<u64>,
     /// How often and when to try again.
     pub retry: retry::Policy,
-    /// Sending the same key again gives the same handoff.
+    /// An idempotency key: sending it again returns the same handoff.
     pub key: Option<String>,
     /// Whether a complete report must be verified before it counts.
     pub verify: bool,
@@ -51,9 +51,9 @@ pub struct Terms {
     pub acknowledge: bool,
     /// How soon after its claim it must say so.
     pub acknowledge_within_ms: Option<u64>,
-    /// How long it may wait until somebody claims it.
+    /// How long it may wait to be claimed.
     pub pick_up_within_ms: Option<u64>,
-    /// What is demanded of whoever approves or rejects it.
+    /// Who may approve or reject it, and how many must.
     pub approval: Option<Approval>,
 }
 
@@ -80,7 +80,7 @@ impl Terms {
         self.queue = Some(format!("{DRIVERS}{}", self.to));
     }
 
-    /// Says whether it is left to the driver of its run.
+    /// Returns whether it is left to the driver of its run.
     pub fn is_reserved(&self) -> bool {
         self.queue.as_ref().is_some_and(|queue| queue.starts_with(DRIVERS))
     }
@@ -90,12 +90,12 @@ impl Terms {
         self.queue.as_deref().unwrap_or(&self.to)
     }
 
-    /// Says whether it is for an agent of this name, or waits in this queue.
+    /// Returns whether it is for an agent of this name, or waits in this queue.
     pub fn is_for(&self, name: &str) -> bool {
         self.to == name || self.queue() == name
     }
 
-    /// Says whether a person is to receive it. Nobody can claim that in their place.
+    /// Returns whether it is for a person. Agents cannot claim such a handoff.
     pub fn asks_person(&self) -> bool {
         let to = Party { agent: Some(self.to.clone()), ..Party::default() };
         to.is_person()

@@ -28,14 +28,14 @@ pub enum Action {
         /// Why it is blocked.
         reason: String,
     },
-    /// The attempt of this claimant has no effect any more; whoever runs it should stop.
+    /// The attempt of this claimant has no effect any more; its worker should stop.
     StopAttempt {
         /// Who works on it.
         claimant: String,
         /// With which token.
         fence: Fence,
     },
-    /// The handoff is finished; whoever waits for it can go on.
+    /// The handoff is finished; handoffs that wait for it can continue.
     TellFinished,
     /// The blocked handoff must go on, in the same transaction: with the last report of this one, or with why there is
     /// none.
@@ -50,10 +50,10 @@ pub const ACTIONS: [(&str, &str); 7] = [
     ("announce", "the agent's queue has something to claim, now or from a time on"),
     ("verify", "the claims of the report must be compared with the evidence"),
     ("ask person", "a person must approve, reject or answer"),
-    ("unblock", "somebody else must do what the blocked agent needs"),
-    ("stop attempt", "whoever runs the attempt should stop it: its fencing token has no effect any more"),
-    ("tell finished", "whoever waits for the handoff can go on"),
-    ("return", "the blocked handoff that waits for this one goes on with its result, in the same transaction"),
+    ("unblock", "another agent or a person must help the blocked agent"),
+    ("stop attempt", "the worker should stop the attempt: its fencing token has no effect any more"),
+    ("tell finished", "handoffs that wait for this one can continue"),
+    ("return", "the blocked handoff that waits for this one continues with its result, in the same transaction"),
 ];
 
 impl Action {

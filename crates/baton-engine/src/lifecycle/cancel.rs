@@ -1,4 +1,4 @@
-//! Cancel: nobody wants the result any more.
+//! Cancel: the result is no longer wanted.
 
 use jiff::Timestamp;
 

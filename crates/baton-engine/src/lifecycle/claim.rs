@@ -34,7 +34,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The claim of somebody who is no driver.
+    /// A claim by anybody but a driver.
     pub fn by(claimant: impl Into<String>, lease_ms: u64) -> Claim {
         let claimant = claimant.into();
         Claim {
@@ -114,7 +114,7 @@ pub(super) fn held_by(handoff: &mut Handoff, fence: Fence) -> Result<&mut Lease,
     }
 }
 
-/// Says whether this claim holds the handoff now; the error says who does, or why nobody does.
+/// Returns whether this claim holds the handoff now; the error says who does, or why nobody does.
 pub fn holds(handoff: &Handoff, fence: Fence) -> Result<(), Refusal> {
     if fence > handoff.fence {
         return Err(Refusal::NeverGiven { given: fence });

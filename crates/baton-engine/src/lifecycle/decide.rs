@@ -34,7 +34,7 @@ pub struct Decide {
     pub decision: Decision,
     /// What the person said beyond that.
     pub note: Option<String>,
-    /// What the person was asked, in words; it goes to whoever asked, together with the answer.
+    /// What the person was asked, in words; it goes back to the agent together with the answer.
     pub asked: Option<String>,
 }
 
@@ -103,7 +103,7 @@ impl Decide {
     pub fn way(&self) -> String {
         match self.known {
             HowKnown::Signature(_) => format!("{}, signed", self.door),
-            HowKnown::Account | HowKnown::Unproven => self.door.to_string(),
+            HowKnown::Account | HowKnown::Token(_) | HowKnown::Unproven => self.door.to_string(),
         }
     }
 
@@ -193,7 +193,7 @@ impl Decide {
                 Err(Refusal::OtherQuestion { expected: "answers: answer the questions" })
             }
             (Ask::Clarification | Ask::Gate, Decision::Ask { .. }) => {
-                Err(Refusal::OtherQuestion { expected: "a decision: nobody is there who could be asked" })
+                Err(Refusal::OtherQuestion { expected: "a decision: no agent can be asked" })
             }
         }
     }
@@ -246,7 +246,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Says whether an answer is one of those that the person can choose from.
+/// Returns whether an answer is one of those that the person can choose from.
 fn is_choice(handoff: &Handoff, answer: &str) -> bool {
     let choices = &handoff.terms.choices;
     // A gate of a workflow is approved or rejected: words that nobody understands must not open it.

@@ -30,7 +30,7 @@ pub struct Expire {
     pub fence: Option<Fence>,
 }
 
-/// Says whether something about it has ended that anybody may notice.
+/// Returns whether something about it has ended that anybody may notice.
 pub(super) fn is_due(handoff: &Handoff, at: Timestamp) -> bool {
     handoff.state.finished_at().is_some()
         || handoff.ends_at().is_some_and(|end| end <= whole(at).max(handoff.changed_at))
@@ -109,7 +109,7 @@ fn seconds(milliseconds: u64) -> f64 {
     milliseconds as f64 / 1000.0
 }
 
-/// Nobody wants the result any more, so there is no other attempt, whatever the policy says.
+/// The result is no longer wanted, so there is no other attempt, whatever the policy says.
 fn overdue_now(handoff: &mut Handoff, at: Timestamp) -> Vec<Action> {
     let was = handoff.state.name();
     let mut failure = Failure::new(Code::timeout(), format!("the deadline passed while it was {was}"));

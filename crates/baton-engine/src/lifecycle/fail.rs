@@ -1,5 +1,7 @@
 //! Fail: an attempt went wrong. The policy decides whether another one follows, and when.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
 use super::claim::held_by;
@@ -8,6 +10,7 @@ use super::{Action, Refusal};
 use crate::Fence;
 use crate::failure::{Code, Failure, Transience};
 use crate::handoff::{About, Digest, Handoff, State, WrittenDocument, whole};
+use crate::retry::Policy;
 use crate::sabotage::{Bug, planted};
 use crate::session::Spent;
 
@@ -86,8 +89,10 @@ pub(super) fn try_again(handoff: &mut Handoff, failure: Failure, dice: f64, at: 
     if failure.chance == Transience::Permanent || !policy.allows_another(attempts) {
         return give_up(handoff, failure, at);
     }
+    let at_once =
+        policy.at_once_if_refused && failure.code == Code::validation_failed() && attempts <= Policy::AT_ONCE_MAX;
     handoff.last_failure = Some(failure);
-    let wait = policy.delay_before(handoff.attempts, dice);
+    let wait = if at_once { Duration::ZERO } else { policy.delay_before(handoff.attempts, dice) };
     let wait = if planted(Bug::BackoffIgnored) { Default::default() } else { wait };
     let ready_at = at.checked_add(wait).unwrap_or(Timestamp::MAX);
     handoff.state = State::Pending { ready_at };
@@ -111,6 +116,8 @@ pub(super) fn give_up(handoff: &mut Handoff, failure: Failure, at: Timestamp) ->
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::failure::Code;
     use crate::handoff::StateName;
@@ -132,6 +139,25 @@ mod tests {
         }
         assert_eq!(waits, [30, 60, 120]);
         assert_eq!(handoff.state, State::Failed { at: now });
+    }
+
+    #[test]
+    fn refused_report_of_a_workflow_is_tried_again_at_once_and_a_crash_is_not() {
+        let mut claimed = sample::handoff(StateName::Claimed);
+        Arc::make_mut(&mut claimed.terms).retry = Policy::of_workflow(None);
+        for (code, wait) in [(Code::validation_failed(), 0), (Code::processing_error(), 30)] {
+            let fail = Command::Fail(Fail::new(claimed.fence, Failure::new(code, "w-reason"), 0.0));
+            let failed = apply(&claimed, fail, sample::time(100)).expect("held").handoff;
+            assert_eq!(failed.state, State::Pending { ready_at: sample::time(100 + wait) });
+        }
+        let terms = Arc::make_mut(&mut claimed.terms);
+        (terms.retry.max_retries, claimed.attempts) = (900, Policy::AT_ONCE_MAX + 1);
+        let fail = Fail::new(claimed.fence, Failure::new(Code::validation_failed(), "w-reason"), 0.0);
+        let failed = apply(&claimed, Command::Fail(fail), sample::time(100)).expect("held").handoff;
+        assert!(
+            matches!(failed.state, State::Pending { ready_at } if ready_at > sample::time(100)),
+            "it does not help"
+        );
     }
 
     #[test]

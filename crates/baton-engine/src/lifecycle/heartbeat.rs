@@ -15,7 +15,7 @@ pub struct Heartbeat {
     pub fence: Fence,
     /// How long without another heartbeat; as before if it is not said.
     pub lease_ms: Option<u64>,
-    /// What identifies how the workspace was before the attempt, where whoever claimed it could only look afterwards.
+    /// The digest of the workspace before the attempt, if it could only be taken after the claim.
     pub baseline: Option<Digest>,
     /// The session of the attempt, where its program tells it only now.
     pub session: Option<String>,

@@ -9,21 +9,21 @@ use crate::handoff::{Digest, StateName, WrittenDocument};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// Somebody else has claimed it since, or the lease was lost.
-    #[error("the claim {given} is not the latest any more: {current} is")]
+    #[error("claim {given} was superseded by claim {current}")]
     Stale {
         /// The token of the caller.
         given: Fence,
         /// The latest token.
         current: Fence,
     },
-    /// Nobody was ever given this token.
-    #[error("there was never a claim {given} of it")]
+    /// This token was never issued.
+    #[error("unknown claim {given}")]
     NeverGiven {
         /// The token of the caller.
         given: Fence,
     },
     /// The attempt took longer than was agreed.
-    #[error("the claim {given} is over: it had to end by {ended_at}")]
+    #[error("claim {given} expired at {ended_at}")]
     TooLong {
         /// The token of the caller.
         given: Fence,
@@ -31,13 +31,13 @@ pub enum Refusal {
         ended_at: Timestamp,
     },
     /// The claimant must say first that it understood.
-    #[error("claim {given} is not acknowledged, and its report counts only after that")]
+    #[error("claim {given} must be acknowledged before its report counts")]
     NotAcknowledged {
         /// The token of the caller.
         given: Fence,
     },
     /// The caller's claim is over.
-    #[error("the claim {given} is over: the handoff is {state}")]
+    #[error("claim {given} has ended: the handoff is {state}")]
     Over {
         /// The token of the caller.
         given: Fence,
@@ -56,11 +56,14 @@ pub enum Refusal {
     /// Its deadline has passed.
     #[error("its deadline has passed")]
     Overdue,
+    /// It has changed since it was looked at.
+    #[error("it has changed since it was looked at")]
+    NotAsSeen,
     /// Nothing has ended yet.
     #[error("nothing has expired")]
     NotExpired,
     /// The person saw something that has changed since.
-    #[error("what was shown is not what is there now: look at it again")]
+    #[error("it has changed since it was shown")]
     Changed {
         /// What identifies what is there now.
         current: Option<Digest>,
@@ -75,7 +78,7 @@ pub enum Refusal {
     #[error("an agent waits for an answer, so approval is not enough: use `baton answer ID TEXT`")]
     Unanswered,
     /// The person chose something that is not offered.
-    #[error("this is not one of the answers: choose one of what is offered, or approve or reject it")]
+    #[error("not one of the choices: choose one of those offered, or approve or reject it")]
     NoChoice,
     /// The gate names others.
     #[error("the account `{by}` is not one of the approvers: {named}")]
@@ -85,8 +88,8 @@ pub enum Refusal {
         /// Who may.
         named: String,
     },
-    /// Nobody knows who decided.
-    #[error("{by}: only an account or a signature counts here, and this is neither")]
+    /// It is unknown who decided.
+    #[error("{by}: only an account or a signature can decide here")]
     Unknown {
         /// Who decided, by their own account.
         by: String,
@@ -104,13 +107,13 @@ pub enum Refusal {
         why: String,
     },
     /// The same person has decided the same before.
-    #[error("{by} has decided this already: somebody else must, too")]
+    #[error("{by} has already decided: another approver must decide, too")]
     Twice {
         /// Who.
         by: String,
     },
     /// It belongs to a run, which decides about it.
-    #[error("it is a step of a run: the run decides what becomes of it")]
+    #[error("it is part of a run: only the run can change it")]
     PartOfRun,
     /// The command makes no sense in this state.
     #[error("a handoff that is {state} cannot be {participle}")]
@@ -139,14 +142,14 @@ pub struct RefusedCommand {
 
 /// What each refusal means, by the word used in the documentation.
 pub const REFUSALS: [(&str, &str); 8] = [
-    ("stale claim", "somebody else has claimed it since: a later fencing token exists"),
+    ("stale claim", "another worker has claimed it since: a later fencing token exists"),
     ("claim is over", "the token is the latest, but its claim has ended: reported, failed, expired or cancelled"),
-    ("already recorded", "the same was said before and has had its effect; asking again is harmless"),
+    ("already recorded", "the same command was applied before; repeating it is harmless"),
     ("not ready", "it cannot be claimed before its time"),
-    ("not expired", "no lease, time-out or deadline has ended, and the time to claim or acknowledge it has not either"),
-    ("changed since", "the person decided about something that is not what is there now"),
+    ("not expired", "no lease, time-out, deadline or other time limit has expired"),
+    ("changed since", "it has changed since it was shown to the person"),
     ("other question", "the person was asked for something else: approval, or answers"),
-    ("wrong state", "the command makes no sense in this state"),
+    ("wrong state", "the command is not possible in this state"),
 ];
 
 impl Refusal {
@@ -161,6 +164,7 @@ impl Refusal {
             Refusal::Repeated => "already recorded",
             Refusal::NotReady { .. } => "not ready",
             Refusal::Overdue => "overdue",
+            Refusal::NotAsSeen => "not-as-seen",
             Refusal::NotExpired => "not expired",
             Refusal::Changed { .. } => "changed since",
             Refusal::OtherQuestion { .. } => "other question",
@@ -175,7 +179,7 @@ impl Refusal {
         }
     }
 
-    /// Says whether somebody decided who may not, or not like this.
+    /// Returns whether somebody decided who may not, or not like this.
     pub fn is_of_decider(&self) -> bool {
         matches!(
             self,
@@ -187,7 +191,7 @@ impl Refusal {
         )
     }
 
-    /// Says whether it must be journalled: somebody believed to hold a handoff that is not theirs any more.
+    /// Returns whether it must be journalled: somebody believed to hold a handoff that is not theirs any more.
     pub fn is_late(&self) -> bool {
         match self {
             Refusal::Stale { .. } | Refusal::Over { .. } | Refusal::TooLong { .. } => true,
@@ -196,6 +200,7 @@ impl Refusal {
             | Refusal::NotAcknowledged { .. }
             | Refusal::NotReady { .. }
             | Refusal::Overdue
+            | Refusal::NotAsSeen
             | Refusal::NotExpired
             | Refusal::Changed { .. }
             | Refusal::OtherQuestion { .. }

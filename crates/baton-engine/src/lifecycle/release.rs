@@ -1,4 +1,4 @@
-//! Release: whoever holds it lets go of it. Nothing failed; somebody else may take it at once.
+//! Release: the claimant gives the handoff back. Nothing failed; another one may claim it at once.
 
 use jiff::Timestamp;
 

@@ -98,7 +98,7 @@ pub(super) fn heard_once(handoff: &Handoff, fence: Fence, digest: &Digest) -> Re
     if repeated { Err(Refusal::Repeated) } else { Ok(()) }
 }
 
-/// What must be done when a handoff is finished: whoever waits for it goes on, however it ended.
+/// What must be done when a handoff is finished: handoffs that wait for it continue, however it ended.
 pub(super) fn completed(handoff: &Handoff) -> Vec<Action> {
     let returned = handoff
         .terms

@@ -1,26 +1,41 @@
-//! Requeue: a dead letter gets another life, by somebody's decision.
+//! Requeue: a dead letter gets another life, and a run begins again from a phase, by somebody's decision.
 
 use jiff::Timestamp;
 
 use super::resume::start_over;
 use super::{Action, Refusal};
 use crate::handoff::{About, Handoff, State};
+use crate::step::Role;
 
-/// Bring a handoff back that was given up, called off or blocked.
+/// Bring a handoff back that was given up, called off or blocked; or let a run begin again from one of its phases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requeue {
     /// Who brings it back.
     pub by: String,
     /// What the next attempt must know.
     pub note: Option<String>,
+    /// The phase that a run begins again from.
+    pub from: Option<String>,
+    /// The version of the handoff that was looked at before, if that must not have changed. The journal need not know it.
+    pub seen: Option<u64>,
 }
 
 impl Requeue {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
-        if handoff.terms.step.is_some() {
-            return Err(Refusal::PartOfRun);
+        if self.seen.is_some_and(|seen| seen != handoff.version) {
+            return Err(Refusal::NotAsSeen);
+        }
+        let role = handoff.terms.step.as_ref().map(|step| step.role);
+        match (role, &self.from) {
+            (None, None) | (Some(Role::Run), Some(_)) => {}
+            _ => return Err(Refusal::PartOfRun),
         }
         match handoff.state {
+            // A run that nobody drives may go back before it has ended.
+            State::Pending { .. } if self.from.is_some() => {
+                handoff.note(About::Requeued, &self.by, self.note.as_deref().unwrap_or("brought back"));
+                Ok(start_over(handoff, at))
+            }
             State::Failed { .. } | State::Cancelled { .. } | State::Blocked { .. } => {
                 // A deadline that has passed would end it again at once.
                 handoff.deadline = handoff.deadline.filter(|deadline| *deadline > at);
@@ -42,10 +57,10 @@ impl Requeue {
 mod tests {
     use std::sync::Arc;
 
+    use super::*;
     use crate::handoff::StateName;
     use crate::lifecycle::table::sample;
-    use crate::lifecycle::{Refusal, apply};
-    use crate::step::Role;
+    use crate::lifecycle::{Command, apply};
 
     #[test]
     fn dead_letter_starts_over_but_its_token_goes_on_growing() {
@@ -69,5 +84,27 @@ mod tests {
         let mut failed = sample::handoff(StateName::Failed);
         Arc::make_mut(&mut failed.terms).step = Some(sample::step(Role::Work));
         assert_eq!(apply(&failed, sample::requeue(), sample::time(50)), Err(Refusal::PartOfRun));
+        let from = Requeue { by: "ana".to_owned(), note: None, from: Some("build".to_owned()), seen: None };
+        assert_eq!(apply(&failed, Command::Requeue(from), sample::time(50)), Err(Refusal::PartOfRun));
+    }
+
+    #[test]
+    fn run_begins_again_from_a_phase_once_nobody_drives_it() {
+        let from = || {
+            Command::Requeue(Requeue { by: "ana".to_owned(), note: None, from: Some("build".to_owned()), seen: None })
+        };
+        let run = |state| {
+            let mut run = sample::handoff(state);
+            Arc::make_mut(&mut run.terms).step = Some(sample::step(Role::Run));
+            run
+        };
+        for state in [StateName::Failed, StateName::Cancelled, StateName::Pending] {
+            let again = apply(&run(state), from(), sample::time(50)).expect("interrupted; resume it").handoff;
+            assert_eq!(again.state, State::Pending { ready_at: sample::time(50) });
+        }
+        for state in [StateName::Completed, StateName::Claimed] {
+            assert!(matches!(apply(&run(state), from(), sample::time(50)), Err(Refusal::WrongState { .. })));
+        }
+        assert_eq!(apply(&run(StateName::Failed), sample::requeue(), sample::time(50)), Err(Refusal::PartOfRun));
     }
 }

@@ -18,9 +18,11 @@ use crate::queue::Queue;
 use crate::store::{
     AcceptedHandoff, AnchoredEntry, ClaimRequest, ClaimedHandoff, KeptContents, Order, StoreError, TransactionStep,
 };
+use crate::token::AccessToken;
 
 mod ledger;
 mod looking;
+mod tokens;
 
 /// Handoffs, their journal and the settings of queues.
 #[derive(Debug, Default)]
@@ -40,6 +42,9 @@ pub struct StoreModel {
     latest: Option<Timestamp>,
     ledger: Vec<LedgerEntry>,
     anchors: BTreeMap<String, AnchoredEntry>,
+    tokens: Vec<AccessToken>,
+    /// The runs and numbers of all events, in the order in which they were written.
+    positions: Vec<(RunId, u64)>,
 }
 
 #[derive(Debug, Clone)]
@@ -270,7 +275,9 @@ impl StoreModel {
 
     /// Returns what the last transaction has written.
     pub fn take_written(&mut self) -> Vec<RowChange> {
-        std::mem::take(&mut self.written)
+        let written = std::mem::take(&mut self.written);
+        self.positions.extend(written.iter().map(|change| (change.event.run.clone(), change.event.seq)));
+        written
     }
 
     /// The clock of a caller may go back, the time of a journal does not.

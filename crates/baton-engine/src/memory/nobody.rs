@@ -1,4 +1,5 @@
-//! A driver on its own: every agent comes for its work elsewhere, nobody can be asked, and nothing can be seen.
+//! A driver without surroundings: every agent fetches its work elsewhere, nobody can be asked, and nothing can be
+//! examined.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

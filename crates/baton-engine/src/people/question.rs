@@ -65,6 +65,7 @@ fn alone(handoff: &Handoff, events: &[Event]) -> Option<Question> {
         trouble: None,
         examined: examined_of(&own),
         gaps: Vec::new(),
+        decided_before: Vec::new(),
         approval: handoff.terms.approval.clone(),
         approvals: handoff.approvals.clone(),
         shown,
@@ -83,7 +84,7 @@ fn told(note: &Note) -> String {
     format!("{} by {}: {}\n", note.about.as_str(), note.from, note.text.trim())
 }
 
-/// Returns who asks: whoever works, or whoever sent it to a person.
+/// Returns who asks: the agent that works on it, or the sender.
 fn agent(handoff: &Handoff, ask: Ask) -> String {
     match ask {
         Ask::Review | Ask::Clarification => handoff.terms.to.clone(),

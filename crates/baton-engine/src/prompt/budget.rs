@@ -6,7 +6,7 @@ use baton_protocol::tokens;
 use super::page::{Cuts, Page};
 use super::{Prompt, PromptFault, measure};
 
-/// What a prompt has at most where nobody says more. What others wrote beyond that stands in files.
+/// The default maximum of a prompt. Longer texts of others are in files.
 const USUAL_TOKENS_MAX: usize = 20_000;
 
 /// Prints a page within a budget.

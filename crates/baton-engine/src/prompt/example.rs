@@ -71,7 +71,7 @@ fn written(dialect: Dialect, document: &Document) -> String {
     convert::render(&value, form).trim_end().to_owned()
 }
 
-/// Says whether the agent judges the work of others: the workflow says so, or its own name or that of the phase.
+/// Returns whether the agent judges the work of others: the workflow says so, or its own name or that of the phase.
 pub(super) fn reviews(briefing: &Briefing<'_>) -> bool {
     let asked = briefing.request.expectations.as_ref().and_then(|wanted| wanted.output.as_deref());
     let is_named = |name: &str| {
@@ -295,7 +295,7 @@ fn fitting(pattern: &str) -> Option<String> {
     Some(folders.chain([file.as_str()]).collect::<Vec<_>>().join("/"))
 }
 
-/// Says whether a path looks like that of a file: its last part has an ending.
+/// Returns whether a path looks like that of a file: its last part has an ending.
 fn is_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let ending = name.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();

@@ -77,7 +77,7 @@ pub(super) struct Material {
     pub(super) failure: Option<Piece>,
 }
 
-/// Where an agent finds what was cut from its request. Whoever has claimed it has no variables.
+/// Where an agent finds what was cut from its request. Claimants from the queue have no variables.
 fn whole_request(briefing: &Briefing<'_>) -> String {
     match (briefing.report_to, briefing.attempt_folder) {
         (ReportTo::Queue { handoff, .. }, _) => format!("what `baton show {handoff} --documents` prints"),
@@ -211,13 +211,13 @@ fn said(note: &Note, fence: PromptFence<'_>, briefing: &Briefing<'_>) -> SaidSin
         About::Feedback if note.from == GROUP => {
             ("feedback", "feedback", "The work did not pass. Who asked for changes has said below which:".to_owned())
         }
-        About::Feedback => ("feedback", "feedback", format!("`{from}` asked for changes:")),
+        About::Feedback => ("feedback", "feedback", format!("`{from}` asked for changes. Make them:")),
         About::Answer if note.question.is_some() => {
             ("answer", "question and answer", format!("{from} answered what you asked:"))
         }
         About::Answer => ("answer", "answers", format!("{from} answered:")),
         About::Question => ("question", "question", format!("{from} asks about your work. Answer it in your report:")),
-        About::Requeued => ("requeued", "remark", format!("{from} gave the work to you again and remarks:")),
+        About::Requeued => ("requeued", "remark", format!("{from} gave you the work again, and wants this:")),
     };
     let mut text = fence.clean(note.text.trim_end());
     if let Some(question) = &note.question {
@@ -230,7 +230,7 @@ fn said(note: &Note, fence: PromptFence<'_>, briefing: &Briefing<'_>) -> SaidSin
     SaidSince { about, from, meaning, piece }
 }
 
-/// Says whether somebody's handover has all that a note of the same agent says.
+/// Returns whether somebody's handover has all that a note of the same agent says.
 fn is_handed_over(note: &Note, briefing: &Briefing<'_>) -> bool {
     let by = format!(" by {}", note.from);
     let mut theirs = briefing.handovers.iter().filter(|handover| handover.label.ends_with(&by));

@@ -350,7 +350,7 @@ impl Steps {
     }
 }
 
-/// What whoever has claimed the handoff must name when it reports.
+/// What the claimant must name when it reports.
 #[derive(Serialize)]
 struct ClaimView<'a> {
     id: &'a str,

@@ -14,7 +14,7 @@ const REASON_CHARACTERS_MAX: usize = 600;
 /// Between what a command came to and what it wrote.
 const IT_WROTE: &str = "; it wrote: ";
 
-/// Sentences of Baton that are no finding of a rule.
+/// Sentences of Baton that are not findings of a rule.
 const SENTENCES: &[&str] = &[
     "no handoff block found in ",
     "what it handed in is not a report",

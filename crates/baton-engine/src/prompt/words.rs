@@ -6,7 +6,7 @@ use baton_protocol::workflow::{COMMON_REASONS, Profile, SCHEMA_DISCOVERY_FAILED}
 
 use super::Briefing;
 
-/// Says whether a report is the end of a Markdown text.
+/// Returns whether a report is the end of a Markdown text.
 pub(super) fn is_block(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::MetadataBlock | Dialect::PhaseBlock)
 }
@@ -41,7 +41,7 @@ pub(super) fn stuck(dialect: Dialect) -> &'static str {
     }
 }
 
-/// Names a file of the attempt: by its path, or, where nobody knows it yet, by the variable that will.
+/// Names a file of the attempt: by its path, or, if the path is not known yet, by the variable that will hold it.
 pub(super) fn file(briefing: &Briefing<'_>, name: &str, variable: &str) -> String {
     match briefing.attempt_folder {
         "" => format!("the file named by the environment variable {variable}"),

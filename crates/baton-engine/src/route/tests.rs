@@ -88,8 +88,8 @@ routes:\n  - {agent: dev, reason: legal, to: lead}\n  - {agent: '*', reason: unk
     assert_eq!(seen(Outcome::Complete, Some("unknown"), None).row, RouteRow::Fallback);
     assert_eq!(seen(Outcome::Blocked, None, None).row, RouteRow::Fallback);
     insta::assert_snapshot!(blocked("nobody").why, @"route 5 of the workflow leads to ghost, which this workflow does not have: a person decides");
-    insta::assert_snapshot!(blocked("nowhere").why, @"route 6 of the workflow leads nowhere: a person decides");
-    insta::assert_snapshot!(blocked("odd").why, @"no row fits blocked of dev with reason odd: a person decides");
+    insta::assert_snapshot!(blocked("nowhere").why, @"route 6 of the workflow has no target: a person decides");
+    insta::assert_snapshot!(blocked("odd").why, @"no route matches blocked of dev with reason odd: a person decides");
     insta::assert_snapshot!(blocked("out_of_scope").why, @"the built-in route of * with reason out_of_scope leads to a person");
 }
 

@@ -40,7 +40,7 @@ impl Agenda {
         self.decisions.values().map(|decided| (&decided.by, &decided.made))
     }
 
-    /// Returns the questions that nobody has closed, the oldest first.
+    /// Returns the open questions, the oldest first.
     pub fn questions(&self) -> impl Iterator<Item = (&HandoffId, &OpenQuestion)> {
         self.questions.values().map(|open| (&open.by, &open.question))
     }

@@ -1,6 +1,6 @@
 //! The lanes of a group, as far as they have come: an item of a list, a branch, or the phases of a workflow inside.
 //!
-//! They are kept event by event, so that nobody has to look at all members to know where a group is.
+//! They are updated event by event, so that the state of a group is known without looking at all members.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Begins a group without members; the error says why nobody can tell which lanes it has.
+    /// Begins a group without members; the error says why its lanes are unknown.
     pub(super) fn new(located: &LocatedPhase<'_>, tracked: &TrackedHandoff) -> Result<Group, RecordFault> {
         let phase = located.phase();
         let names = if phase.workflow.is_some() {

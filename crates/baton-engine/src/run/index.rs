@@ -19,6 +19,8 @@ pub(super) type Place = usize;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Index {
     places: HashTrieMapSync<HandoffId, Place>,
+    /// How many of the first ones the run has left behind when it began again from a phase.
+    left_behind: Place,
     /// The visits of each phase, the first one first.
     visits: HashTrieMapSync<String, Vec<Place>>,
     /// How often somebody helped, or was asked, beside a phase.
@@ -57,8 +59,10 @@ impl Index {
     /// Takes that a handoff has changed. `before` is when it changed before that.
     pub(super) fn update(&mut self, place: Place, tracked: &TrackedHandoff, before: Timestamp) {
         let handoff = &tracked.handoff;
-        put(&mut self.open, place, !(handoff.routed && handoff.state.name().is_finished()));
-        put(&mut self.waiting, place, matches!(handoff.state, State::AwaitingPerson { .. }));
+        if !self.is_left_behind(place) {
+            put(&mut self.open, place, !(handoff.routed && handoff.state.name().is_finished()));
+            put(&mut self.waiting, place, matches!(handoff.state, State::AwaitingPerson { .. }));
+        }
         self.mark(place, tracked);
         if matches!(tracked.step.role, Role::Work | Role::Delegation | Role::Check) && tracked.begun_at.is_some() {
             self.worked.remove_mut(&(before, place));
@@ -76,7 +80,18 @@ impl Index {
             State::Pending { .. } => step.role == Role::Group,
             State::Claimed { .. } | State::Verifying | State::AwaitingPerson { .. } => false,
         };
-        put(&mut self.undecided, place, can_be && step.role != Role::Run);
+        let can_be = can_be && step.role != Role::Run && !self.is_left_behind(place);
+        put(&mut self.undecided, place, can_be);
+    }
+
+    /// Takes that nothing follows any more from all that there is, except for the run itself.
+    pub(super) fn leave_behind(&mut self) {
+        self.left_behind = self.places.size();
+        (self.open, self.waiting, self.undecided) = Default::default();
+    }
+
+    fn is_left_behind(&self, place: Place) -> bool {
+        place != 0 && place < self.left_behind
     }
 
     /// Takes a report that stands in a file of its agent.

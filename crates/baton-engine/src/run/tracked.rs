@@ -146,7 +146,7 @@ pub struct LastReport {
 }
 
 impl LastReport {
-    /// Reads what an agent handed in; `None` if it is no report. `next` are the agents that come next anyway.
+    /// Reads what an agent handed in; `None` if it is not a report. `next` are the agents that come next anyway.
     pub fn read(written: &WrittenDocument, next: Successors<'_>) -> Option<LastReport> {
         let UnderstoodReport { report, package, asks } = answer::understand(written.read()?, next)?;
         Some(LastReport { written: written.clone(), report, package, asks })
@@ -162,7 +162,7 @@ impl LastReport {
         }
     }
 
-    /// Says whether it tells decisions or open questions.
+    /// Returns whether it tells decisions or open questions.
     pub(super) fn settles_something(&self) -> bool {
         self.package.is_some() || !self.report.decisions.is_empty() || !self.report.open_questions.is_empty()
     }
@@ -366,7 +366,7 @@ impl TrackedHandoff {
         (session.next != NextTurn::Fresh).then_some((session, session.next))
     }
 
-    /// Says whether a report of the attempt that has just ended can be repaired in its session.
+    /// Returns whether a report of the attempt that has just ended can be repaired in its session.
     pub fn can_be_repaired(&self) -> bool {
         self.session.as_ref().is_some_and(|session| session.id.is_some() && session.repairs < REPAIRS_MAX)
     }
@@ -443,7 +443,7 @@ impl TrackedHandoff {
         }
     }
 
-    /// Says whether it was completed and what came out is good.
+    /// Returns whether it was completed and what came out is good.
     pub fn passed(&self) -> bool {
         matches!(self.handoff.state, State::Completed { .. }) && self.report().is_none_or(answer::passes)
     }

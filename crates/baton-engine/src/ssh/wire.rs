@@ -4,13 +4,13 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WireFault {
     /// They end too early.
-    #[error("it is cut off")]
+    #[error("it is truncated")]
     CutOff,
     /// A number that must not be negative is.
     #[error("a number in it is negative")]
     Negative,
     /// There are too many of them.
-    #[error("something stands behind its end")]
+    #[error("there is unexpected data after its end")]
     BehindTheEnd,
 }
 

@@ -1,4 +1,4 @@
-//! How a handoff begins: its request, its terms, and what was said to whoever takes it.
+//! How a handoff begins: its request, its terms, and the notes for its claimant.
 
 use std::borrow::Cow;
 
@@ -64,6 +64,8 @@ struct StoredPolicy {
     delay_ms: u64,
     multiplier: f64,
     jitter: f64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    at_once_if_refused: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -195,15 +197,15 @@ impl From<StoredTerms<'_>> for Terms {
 
 impl From<Policy> for StoredPolicy {
     fn from(policy: Policy) -> Self {
-        let Policy { max_retries, delay_ms, multiplier, jitter } = policy;
-        StoredPolicy { max_retries, delay_ms, multiplier, jitter }
+        let Policy { max_retries, delay_ms, multiplier, jitter, at_once_if_refused } = policy;
+        StoredPolicy { max_retries, delay_ms, multiplier, jitter, at_once_if_refused }
     }
 }
 
 impl From<StoredPolicy> for Policy {
     fn from(stored: StoredPolicy) -> Self {
-        let StoredPolicy { max_retries, delay_ms, multiplier, jitter } = stored;
-        Policy { max_retries, delay_ms, multiplier, jitter }
+        let StoredPolicy { max_retries, delay_ms, multiplier, jitter, at_once_if_refused } = stored;
+        Policy { max_retries, delay_ms, multiplier, jitter, at_once_if_refused }
     }
 }
 

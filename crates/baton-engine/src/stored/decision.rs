@@ -1,4 +1,4 @@
-//! What is decided about a handoff from outside: by a person, by the run, by whoever it waited for.
+//! Decisions about a handoff from outside: by a person, by the run, or by the handoff that it waited for.
 
 use std::borrow::Cow;
 
@@ -43,6 +43,7 @@ enum StoredKnown<'s> {
     #[default]
     Unproven,
     Account,
+    Token(Cow<'s, str>),
     Signature(StoredSignature<'s>),
 }
 
@@ -62,6 +63,8 @@ pub(super) struct StoredCancel<'s> {
 pub(super) struct StoredRequeue<'s> {
     by: Cow<'s, str>,
     note: Option<Cow<'s, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    from: Option<Cow<'s, str>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -157,6 +160,7 @@ impl<'s> From<&'s HowKnown> for StoredKnown<'s> {
         match known {
             HowKnown::Unproven => StoredKnown::Unproven,
             HowKnown::Account => StoredKnown::Account,
+            HowKnown::Token(token) => StoredKnown::Token(token.into()),
             HowKnown::Signature(signature) => StoredKnown::Signature(signature.as_ref().into()),
         }
     }
@@ -167,6 +171,7 @@ impl From<StoredKnown<'_>> for HowKnown {
         match stored {
             StoredKnown::Unproven => HowKnown::Unproven,
             StoredKnown::Account => HowKnown::Account,
+            StoredKnown::Token(token) => HowKnown::Token(token.into_owned()),
             StoredKnown::Signature(signature) => HowKnown::Signature(Box::new(signature.into())),
         }
     }
@@ -202,15 +207,16 @@ impl From<StoredCancel<'_>> for Cancel {
 
 impl<'s> From<&'s Requeue> for StoredRequeue<'s> {
     fn from(requeue: &'s Requeue) -> Self {
-        let Requeue { by, note } = requeue;
-        StoredRequeue { by: by.into(), note: note.as_deref().map(Cow::Borrowed) }
+        let Requeue { by, note, from, seen: _ } = requeue;
+        let text = |text: &'s Option<String>| text.as_deref().map(Cow::Borrowed);
+        StoredRequeue { by: by.into(), note: text(note), from: text(from) }
     }
 }
 
 impl From<StoredRequeue<'_>> for Requeue {
     fn from(stored: StoredRequeue<'_>) -> Self {
-        let StoredRequeue { by, note } = stored;
-        Requeue { by: by.into_owned(), note: note.map(Cow::into_owned) }
+        let StoredRequeue { by, note, from } = stored;
+        Requeue { by: by.into_owned(), note: note.map(Cow::into_owned), from: from.map(Cow::into_owned), seen: None }
     }
 }
 

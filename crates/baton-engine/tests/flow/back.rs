@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::play::{Act, Play};
-use crate::telling::{answers, assert_story, complete, verdict};
+use crate::telling::{answers, assert_story, complete, rejects, verdict};
 
 const AGENTS: &str =
     "agents: {dev: {command: [./d], retry: {max_retries: 1, delay: 0s}}, rev: {command: [./r]}, fix: {command: [./f]}}";
@@ -301,4 +301,39 @@ fn row_to_a_person_and_a_verdict_that_nobody_knows_ask_one() {
         "{}",
         asked.story()
     );
+}
+
+#[test]
+fn rejected_gate_behind_a_review_goes_back_to_whoever_made_the_work() {
+    let text = flow(
+        "phases: [{id: build, agent: dev}, {id: look, agent: rev, kind: review}, {id: ship, gate: {items: [it]}}]",
+    );
+    let play = Play::of(&text).tell("look", [verdict("APPROVED", "fine")]).tell("ship?", [rejects("too slow")]).play();
+    assert!(play.story().contains("ship.1 -> build"), "{}", play.story());
+    assert!(play.notes("build.2").join("\n").contains("too slow"), "{:?}", play.notes("build.2"));
+    // A reviewer is also known by what it says.
+    let text = text.replace(", kind: review", "");
+    let play = Play::of(&text).tell("look", [verdict("APPROVED", "fine")]).tell("ship?", [rejects("too slow")]).play();
+    assert!(play.story().contains("ship.1 -> build"), "{}", play.story());
+}
+
+#[test]
+fn review_that_is_never_given_is_not_the_writers_fault() {
+    let text = flow("phases: [{id: build, agent: dev}, {id: look, agent: rev, kind: review, on_failure: build}]")
+        .replace("rev: {command: [./r]}", "rev: {command: [./r], retry: {max_retries: 0}}");
+    let play = Play::of(&text).tell("look", [Act::Lies("the report is not valid")]).play();
+    assert!(play.story().ends_with("look.failure.1 waits for a person"), "{}", play.story());
+    assert_eq!(play.run.visits("build"), 1);
+    let play =
+        Play::of(&text).tell("look", [verdict("CHANGES_REQUESTED", "too slow"), verdict("APPROVED", "fine")]).play();
+    assert_eq!(play.run.visits("build"), 2, "what it says counts, of course: {}", play.story());
+}
+
+#[test]
+fn nothing_goes_back_to_a_phase_that_was_left_out() {
+    let text =
+        flow("phases: [{id: build, agent: dev}, {id: polish, agent: fix, when: 'false'}, {id: test, check: 'true'}]");
+    let play = Play::of(&text).tell("test", [Act::Exits(false)]).play();
+    assert!(play.story().contains("test.1 -> build"), "{}", play.story());
+    assert_eq!(play.run.visits("polish"), 0);
 }

@@ -251,13 +251,44 @@ fn rejected_gate_with_nobody_before_it_stops_the_run() {
 
 #[test]
 fn gate_shows_what_the_phase_before_has_said() {
+    let says = json!({"outcome": "complete", "summary": "It is fast.", "issues": ["It is large."],
+        "next": {"context": "Ship it."}});
     let play = Play::of(&flow("  - {id: build, agent: dev}\n  - {id: ok, gate: {items: [speed, size]}}"))
-        .tell("build", [complete("It is fast.")])
+        .tell("build", [Act::Says(says), complete("It is small.")])
+        .tell("ok?", [rejects("make it smaller")])
+        .play();
+    let first = play.run.find(&play.find("ok.1").handoff.id).unwrap();
+    assert!(first.decided.is_some(), "{}", play.story());
+    let question = baton_engine::flow::question(&play.run, play.find("ok.2")).unwrap();
+    assert_eq!(question.items, ["speed", "size"]);
+    assert!(question.text.starts_with("summary: It is small."), "{}", question.text);
+    assert_eq!(question.decided_before, ["ana rejected it: make it smaller"]);
+    assert_eq!(question.choices, []);
+}
+
+#[test]
+fn gate_shows_the_summary_and_the_issues_of_a_report_beside_what_is_meant_for_the_next_agent() {
+    let says = json!({"outcome": "complete", "summary": "It is fast.", "issues": ["It is large."],
+        "next": {"context": "Ship it."}});
+    let play = Play::of(&flow("  - {id: build, agent: dev}\n  - {id: ok, gate: {items: [speed]}}"))
+        .tell("build", [Act::Says(says)])
         .play();
     let question = baton_engine::flow::question(&play.run, play.find("ok.1")).unwrap();
-    assert_eq!(question.items, ["speed", "size"]);
-    assert_eq!(question.text, "It is fast.");
-    assert_eq!(question.choices, []);
+    for said in ["It is fast.", "It is large.", "Ship it."] {
+        assert!(question.text.contains(said), "{}", question.text);
+    }
+}
+
+#[test]
+fn agent_that_is_sent_back_still_knows_what_it_was_answered() {
+    let asks = json!({"outcome": "needs_clarification", "questions": ["Which separator?"]});
+    let play = Play::of(&flow("  - {id: build, agent: dev}\n  - {id: ok, gate: {items: [it]}}"))
+        .tell("build", [Act::Says(asks), complete("done")])
+        .tell("build?", [answers("a semicolon")])
+        .tell("ok?", [rejects("too slow")])
+        .play();
+    let told = play.notes("build.2").join("\n");
+    assert!(told.contains("a semicolon") && told.contains("too slow"), "{told}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn visits_of_a_phase_are_limited() {
          review.limit.1 waits for a person",
     );
     let question = baton_engine::flow::question(&play.run, play.find("review.limit.1")).unwrap();
-    assert!(question.title.contains("the phase build was visited 2 times, and 2 are allowed"), "{}", question.title);
+    assert!(question.title.contains("the phase build was visited 2 times; the limit is 2"), "{}", question.title);
     assert!(question.text.contains("review #2 (rev): completed"), "{}", question.text);
     let words: Vec<&str> = question.choices.iter().map(|(word, _)| word.as_str()).collect();
     assert_eq!(words, ["continue", "revise", "stop"]);
@@ -59,9 +59,9 @@ fn every_review_has_rounds_of_its_own() {
         baton_engine::flow::question(&play.run, limit.expect("a person is asked")).unwrap().title
     };
     let title = never_passes("fit", 2);
-    assert!(title.contains("the phase fit was visited 2 times, and 2 are allowed"), "{title}");
+    assert!(title.contains("the phase fit was visited 2 times; the limit is 2"), "{title}");
     let title = never_passes("quality", 9);
-    assert!(title.contains("the phase quality was visited 4 times, and 4 are allowed"), "{title}");
+    assert!(title.contains("the phase quality was visited 4 times; the limit is 4"), "{title}");
 }
 
 #[test]

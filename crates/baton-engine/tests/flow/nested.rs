@@ -34,7 +34,7 @@ fn never_content(times: usize) -> Vec<Act> {
 fn handoffs_of_a_nested_workflow_count_inside_it() {
     let play = play("", "limits: {handoffs: 3, visits_per_phase: 0}").tell("deep/review", never_content(9)).play();
     let asked = asked(&play).expect("a person is asked");
-    assert!(asked.contains("in deep: 3 handoffs were made, and 3 are allowed"), "{asked}");
+    assert!(asked.contains("in deep: 3 handoffs were made; the limit is 3"), "{asked}");
     assert_eq!(play.run.counted.handoffs, 5, "the plan and the phase itself are outside");
 }
 
@@ -51,7 +51,7 @@ fn limits_around_a_nested_workflow_hold_above_its_own() {
         .tell("deep/review", never_content(9))
         .play();
     let asked = asked(&play).expect("a person is asked");
-    assert!(asked.contains("4 handoffs were made, and 4 are allowed") && !asked.contains("in deep"), "{asked}");
+    assert!(asked.contains("4 handoffs were made; the limit is 4") && !asked.contains("in deep"), "{asked}");
 }
 
 #[test]
@@ -60,13 +60,10 @@ fn what_is_usual_does_not_stand_against_what_a_nested_workflow_allows() {
         let play = play(outer, &format!("limits: {{ping_pong: 0, {inner}}}")).tell("deep/review", never_content(9));
         asked(&play.play()).expect("a person is asked")
     };
-    assert!(visits("", "visits_per_phase: 5").contains("the phase deep/build was visited 5 times, and 5 are allowed"));
-    assert!(
-        visits("", "").contains("visited 3 times, and 3 are allowed"),
-        "the usual limit holds where nobody says more"
-    );
+    assert!(visits("", "visits_per_phase: 5").contains("the phase deep/build was visited 5 times; the limit is 5"));
+    assert!(visits("", "").contains("visited 3 times; the limit is 3"), "the usual limit holds where nobody says more");
     let outer = "limits: {visits_per_phase: 2}";
-    assert!(visits(outer, "visits_per_phase: 5").contains("visited 2 times, and 2 are allowed"));
+    assert!(visits(outer, "visits_per_phase: 5").contains("visited 2 times; the limit is 2"));
 }
 
 #[test]

@@ -125,9 +125,9 @@ fn advice_is_followed_or_the_override_is_recorded() {
         "a.1 to ana
          a.1 -> b
          b.1 to bob
-         b.1 -> c instead of ana, as the agent advised
+         b.1 -> c instead of ana
          c.1 to eve
-         c.1 -> end instead of bob, as the agent advised
+         c.1 -> end instead of bob
          completed",
     );
 }
@@ -140,7 +140,7 @@ fn advice_to_end_is_followed_at_the_end() {
     assert_story(
         &play,
         "a.1 to ana
-         a.1 -> b instead of end, as the agent advised
+         a.1 -> b instead of end
          b.1 to bob
          b.1 -> end
          completed",
@@ -162,7 +162,7 @@ fn next_phase_that_is_not_followed_is_recorded() {
         "a.1 to ana
          a.1 -> b
          b.1 to bob
-         b.1 -> c instead of the phase complete and ana, as the agent advised
+         b.1 -> c instead of the phase complete and ana
          c.1 to eve
          c.1 -> end
          completed",

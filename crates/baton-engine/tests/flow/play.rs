@@ -13,10 +13,12 @@ use baton_engine::door::Door;
 use baton_engine::draft::Draft;
 use baton_engine::driver::prompt_of;
 use baton_engine::failure::{Code, Failure, Transience};
-use baton_engine::flow;
+use baton_engine::flow::{self, NoWayBack};
 use baton_engine::handoff::WrittenDocument;
 use baton_engine::known::Decider;
-use baton_engine::lifecycle::{Accept, Cancel, Claim, Command, Decision, Ending, Fail, HandIn, Verdict, Verify};
+use baton_engine::lifecycle::{
+    Accept, Cancel, Claim, Command, Decision, Ending, Fail, HandIn, Release, Verdict, Verify,
+};
 use baton_engine::people::Response;
 use baton_engine::prompt::Prompt;
 use baton_engine::run::{LastReport, Run, TrackedHandoff};
@@ -168,7 +170,7 @@ impl Play {
         assert!(more.is_empty(), "more follows: {:?}", more.steps);
     }
 
-    fn draft(&self) -> Draft {
+    pub(crate) fn draft(&self) -> Draft {
         Draft::new(&self.run, self.now)
     }
 
@@ -278,6 +280,19 @@ impl Play {
         draft.apply(&id, Command::Cancel(Cancel { by: "ana".to_owned(), reason: None })).unwrap();
         flow::call_off(&mut draft);
         self.carry_out(draft);
+    }
+
+    /// Lets the run begin again, as `baton resume --from` does after whoever drove it has let go of it.
+    pub(crate) fn begin_again(&mut self, from: Option<&str>, note: Option<&str>) -> Result<String, NoWayBack> {
+        let mut draft = self.draft();
+        let root = self.run.root().handoff.clone();
+        if root.lease().is_some() {
+            draft.apply(&root.id, Command::Release(Release { fence: root.fence, why: "stopped".to_owned() })).unwrap();
+        }
+        let phase = flow::begin_again(&mut draft, from, "ana", note)?;
+        draft.apply(&root.id, claim(0)).unwrap();
+        self.carry_out(draft);
+        Ok(phase)
     }
 
     /// Forgets everything but the journal, as a process does that was killed.

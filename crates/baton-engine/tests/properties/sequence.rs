@@ -166,7 +166,7 @@ impl Step {
                 Command::Decide(Decide { by, known, label, door, shown, decision, note: None, asked: None })
             }
             Asked::Cancel => Command::Cancel(Cancel { by, reason: None }),
-            Asked::Requeue => Command::Requeue(Requeue { by, note: None }),
+            Asked::Requeue => Command::Requeue(Requeue { by, note: None, from: None, seen: None }),
         }
     }
 }
@@ -212,7 +212,13 @@ fn terms() -> impl Strategy<Value = Terms> {
 fn policy() -> impl Strategy<Value = retry::Policy> {
     let multiplier = prop_oneof![Just(0.0), Just(1.0), Just(2.0), Just(-3.0), Just(1e300)];
     (0_u32..4, prop_oneof![Just(0_u64), 1_u64..60_000, Just(u64::MAX)], multiplier, -0.5_f64..1.5).prop_map(
-        |(max_retries, delay_ms, multiplier, jitter)| retry::Policy { max_retries, delay_ms, multiplier, jitter },
+        |(max_retries, delay_ms, multiplier, jitter)| retry::Policy {
+            max_retries,
+            delay_ms,
+            multiplier,
+            jitter,
+            ..retry::Policy::default()
+        },
     )
 }
 

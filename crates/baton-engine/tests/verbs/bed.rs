@@ -121,7 +121,7 @@ impl Bed {
 
 /// A person at the command line.
 pub(crate) fn person() -> Caller {
-    Caller { decider: Decider::account("ana", None), door: Door::CommandLine, working_on: None }
+    Caller { decider: Decider::account("ana", None), door: Door::CommandLine, role: None, working_on: None }
 }
 
 /// An agent that works on another handoff.

@@ -3,8 +3,10 @@
 use baton_engine::Handoff;
 use baton_engine::engine::{AppliedCommand, Caller, Door, Problem};
 use baton_engine::handoff::{Digest, StateName};
+use baton_engine::known::Decider;
 use baton_engine::lifecycle::{Decide, Decision, Refusal};
 use baton_engine::people::Response;
+use baton_engine::token::AccessRole;
 
 use crate::bed::{Bed, agent, id, person, refused};
 use crate::documents::{NOT_UNDERSTOOD, stop};
@@ -31,6 +33,21 @@ async fn a_person_approves_what_was_shown() {
     let waiting = waiting(&bed).await;
     let approve = decision(&bed, &waiting, Decision::Approve).await;
     let done = decide(&bed, &waiting, approve, &person()).await.unwrap().handoff;
+    assert_eq!(done.state.name(), StateName::Completed);
+}
+
+#[tokio::test]
+async fn a_token_decides_only_if_it_is_that_of_a_person() {
+    let bed = Bed::new();
+    let waiting = waiting(&bed).await;
+    let owner =
+        |role| Caller { decider: Decider::token("bo", "tok-1"), door: Door::Http, role: Some(role), ..person() };
+    for role in [AccessRole::Viewer, AccessRole::Agent] {
+        let approve = decision(&bed, &waiting, Decision::Approve).await;
+        assert_eq!(decide(&bed, &waiting, approve, &owner(role)).await, Err(Problem::NotAPerson(role)));
+    }
+    let approve = Decide { by: "bo".to_owned(), ..decision(&bed, &waiting, Decision::Approve).await };
+    let done = decide(&bed, &waiting, approve, &owner(AccessRole::Approver)).await.unwrap().handoff;
     assert_eq!(done.state.name(), StateName::Completed);
 }
 

@@ -239,7 +239,9 @@ fn read_request(members: Members<'_>, reader: &mut Reader) -> Option<Document> {
     for (name, node) in members {
         match request.fill_member(&name, node, reader) {
             Some(node) if RUNNING.contains(&&*name) => reader.keep_member(&name, node),
-            Some(node) => reader.unknown_member(&name, node, MailboxRequest::MEMBERS),
+            Some(node) => {
+                reader.unknown_member(&name, node, MailboxRequest::MEMBERS);
+            }
             None => {}
         }
     }
@@ -292,12 +294,12 @@ fn one_time(first: Option<String>, second: Option<String>, second_name: &str, re
 }
 
 /// Members of the request, and of the answers before it, may still be there; others are unknown.
-fn keep_or_report(name: &str, node: Node<'_>, known: &[&str], reader: &mut Reader) {
+fn keep_or_report(name: &str, node: Node<'_>, known: &[&'static str], reader: &mut Reader) {
     let of_mailbox = [MailboxRequest::MEMBERS, MailboxResponse::MEMBERS, MailboxFailure::MEMBERS];
     if of_mailbox.iter().any(|members| members.contains(&name)) || RUNNING.contains(&name) {
         reader.keep_member(name, node)
     } else {
-        reader.unknown_member(name, node, known)
+        reader.unknown_member(name, node, known);
     }
 }
 

@@ -61,7 +61,9 @@ fn check_version(version: Node<'_>, reader: &mut Reader) -> Option<()> {
     }
     let place = Place::Value(format!("/{VERSION_MEMBER}"));
     let message = format!("version {version} of the native form is not known; this program reads version {VERSION}");
-    reader.findings.push(Finding::new(&rules::unknown_dialect::RULE, place, message).help("use a newer program"));
+    reader
+        .findings
+        .push(Finding::new(&rules::unknown_dialect::RULE, place, message).help("use a newer version of baton"));
     None
 }
 

@@ -76,7 +76,7 @@ pub(super) fn read(node: Node<'_>, reader: &mut Reader) -> Option<Document> {
         // The phase's own members come first: both have a `handoff`.
         let left = phase.fill_member(&name, node, reader).and_then(|node| block.fill_member(&name, node, reader));
         if let Some(node) = left {
-            let known: Vec<&str> = [MetadataBlock::MEMBERS, PhaseFields::MEMBERS].concat();
+            let known: Vec<&'static str> = [MetadataBlock::MEMBERS, PhaseFields::MEMBERS].concat();
             reader.unknown_member(&name, node, &known);
         }
     }

@@ -1,4 +1,4 @@
-//! Files that a document speaks of: artifacts, and line ranges of source files.
+//! Files that a document refers to: artifacts, and line ranges of source files.
 
 use serde_json::Value;
 

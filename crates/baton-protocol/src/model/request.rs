@@ -200,7 +200,7 @@ impl Request {
 }
 
 impl Party {
-    /// Says whether the party is a person.
+    /// Returns whether the party is a person.
     pub fn is_person(&self) -> bool {
         const NAMES: [&str; 4] = ["human", "user", "person", "askuserquestion"];
         let named = |agent: &str| NAMES.iter().any(|name| crate::wire::same_word(agent, name));

@@ -14,7 +14,7 @@ const MUCH_CONTENT: u32 = 5;
 /// The same for verbs of change and for qualities that can also be facts.
 const SOME_CONTENT: u32 = 2;
 
-/// Why nobody can check a criterion or constraint, or `None` when somebody can.
+/// Returns why a criterion or constraint cannot be checked, or `None` if it can.
 ///
 /// Measurable, whatever else is said: a number, a threshold or a percentage, spelled-out numbers
 /// included; a count of none ("no open findings", "without warnings"), unless what is denied is
@@ -121,7 +121,7 @@ impl Tally {
             return Some("asks for speed without a number");
         }
         if self.judged & words::CARE != 0 && self.content < MUCH_CONTENT {
-            return Some("asks for effort, which nobody can observe");
+            return Some("asks for effort, which cannot be observed");
         }
         if self.judged & words::QUALITY != 0 && self.content < MUCH_CONTENT
             || self.judged & words::SOFT != 0 && self.content < SOME_CONTENT

@@ -49,7 +49,7 @@ fn ends(line: &str, open: &mut bool) -> usize {
     count
 }
 
-/// Says whether a new sentence can begin with what stands behind a full stop.
+/// Returns whether the text after a full stop can begin a new sentence.
 fn begins_anew(behind: &str) -> bool {
     let behind = behind.trim_start_matches(['"', '\'', ')', ']', '`', '”', '’', '*']);
     let next = behind.trim_start();
@@ -57,7 +57,7 @@ fn begins_anew(behind: &str) -> bool {
     next.is_empty() || (behind.len() != next.len() && first.is_none_or(|first| !first.is_lowercase()))
 }
 
-/// Says whether the full stop behind a text belongs to its last word.
+/// Returns whether the full stop behind a text belongs to its last word.
 fn is_abbreviated(before: &str) -> bool {
     let mut words = before.rsplit(|character: char| character.is_whitespace() || "(\"'[".contains(character));
     let word = words.next().unwrap_or_default();
@@ -72,7 +72,7 @@ fn is_abbreviated(before: &str) -> bool {
     word.is_empty() || is_letter || ABBREVIATIONS.iter().any(known) || (is_number && stands_apart())
 }
 
-/// Says whether a line is an item of a list.
+/// Returns whether a line is an item of a list.
 fn is_item(line: &str) -> bool {
     let digits = line.trim_start_matches(|character: char| character.is_ascii_digit());
     ["- ", "* ", "• ", "+ "].iter().any(|bullet| line.starts_with(bullet))

@@ -60,7 +60,7 @@ fn is_about_a_passed_test(line: &str) -> bool {
         || (line.contains("::") && line.contains(" PASSED"))
 }
 
-/// Says whether the line has a mark that programs put at what failed.
+/// Returns whether the line has a mark that programs put at what failed.
 fn is_marked(line: &str, words: &[Word<'_>]) -> bool {
     let first = words.first().map(|word| word.text).unwrap_or_default();
     let shouts = ["FAIL", "FAILED", "FAILURES"].contains(&first) && !counts_none(words);
@@ -77,13 +77,13 @@ fn is_marked(line: &str, words: &[Word<'_>]) -> bool {
         || line.starts_with("error: test failed")
 }
 
-/// Says whether a heading such as `FAILED TESTS: 0` counts nothing.
+/// Returns whether a heading such as `FAILED TESTS: 0` counts nothing.
 fn counts_none(words: &[Word<'_>]) -> bool {
     let said = words.iter().skip(1).find(|word| !word.is_one_of(COUNTED));
     said.is_some_and(|word| word.count() == Some(0) || word.is_one_of(&["none", "no", "nothing"]))
 }
 
-/// Says whether a program ended with an exit code other than 0.
+/// Returns whether a program ended with an exit code other than 0.
 fn ends_badly(words: &[Word<'_>]) -> bool {
     let mut exits = words.iter().enumerate().filter(|(_, word)| word.is_one_of(&["exit", "exited", "exits"]));
     exits.any(|(at, _)| {

@@ -87,7 +87,7 @@ fn reasons_name_the_kind_of_vagueness() {
 #[test]
 fn reasons_name_the_kind_of_immeasurability() {
     assert_eq!(unmeasurable("Be fast"), Some("asks for speed without a number"));
-    assert_eq!(unmeasurable("Be careful"), Some("asks for effort, which nobody can observe"));
+    assert_eq!(unmeasurable("Be careful"), Some("asks for effort, which cannot be observed"));
     assert_eq!(unmeasurable("Be robust"), Some("asks for a quality without saying how to check it"));
     assert_eq!(unmeasurable("Reduce complexity"), Some("asks for a change without a target"));
     assert_eq!(unmeasurable("Make it work"), Some("names nothing that can be checked"));

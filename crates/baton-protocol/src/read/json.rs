@@ -194,7 +194,7 @@ fn after_end(error: &serde_json::Error, text: &str) -> Trouble {
             message: "the file has more than one JSON document".to_owned(),
             ..trouble.help("write one handoff per file; none is chosen for you")
         },
-        _ => trouble.help("remove what stands after the closing bracket"),
+        _ => trouble.help("remove everything after the closing bracket"),
     }
 }
 

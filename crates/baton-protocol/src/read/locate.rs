@@ -62,7 +62,7 @@ impl Spans {
         }
     }
 
-    /// Says whether there is a value under a pointer.
+    /// Returns whether there is a value under a pointer.
     pub fn has(&self, pointer: &str) -> bool {
         pointer.split('/').skip(1).try_fold(self, |here, token| here.child(token).map(|(_, child)| child)).is_some()
     }

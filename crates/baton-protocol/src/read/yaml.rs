@@ -10,7 +10,9 @@ use std::ops::Range;
 use granit_parser::{Event, Options, Parser, ScalarStyle, Span, StrInput, Tag};
 
 use super::json::character_at;
-use super::{BYTES_MAX, DEPTH_MAX, Names, TOO_DEEP, TOO_MUCH_HELP, TWICE_HELP, Trouble, VALUES_MAX, twice};
+use super::{
+    BYTES_MAX, DEPTH_MAX, Names, TOO_DEEP, TOO_MUCH_HELP, TWICE_HELP, Trouble, VALUES_MAX, twice, yaml_mistakes,
+};
 use crate::diagnostic::excerpt;
 use crate::tree::{Node, plain_number};
 
@@ -74,7 +76,7 @@ impl<'t> Builder<'t> {
                                 "the file has more than one YAML document",
                                 character_at(self.text, at),
                             )
-                            .help("write one handoff per file; none is chosen for you"));
+                            .help("write one document per file; none is chosen for you"));
                         }
                     }
                 }
@@ -87,12 +89,7 @@ impl<'t> Builder<'t> {
             Some(Ok(next)) => Ok(next),
             Some(Err(error)) => {
                 let at = error.marker().byte_offset().unwrap_or(0).min(self.text.len());
-                let message = match error.info() {
-                    limit if limit.contains("recursion limit") => TOO_DEEP.to_owned(),
-                    other => format!("this is not valid YAML: {other}"),
-                };
-                Err(Trouble::new(message, character_at(self.text, at))
-                    .help("write it as JSON, or quote the text that confuses the reader"))
+                Err(yaml_mistakes::explain(self.text, at, error.kind(), &error.info()))
             }
             None => Ok((Event::StreamEnd, Span::default())),
         }
@@ -114,8 +111,9 @@ impl<'t> Builder<'t> {
             }
             Event::Alias(anchor) => return self.alias(anchor, span, depth),
             _ => {
+                let written = span.byte_range().map(|range| &self.text[range]).unwrap_or_default();
                 let trouble = self.trouble("this alias has no anchor before it", span);
-                return Err(trouble.help("write the value out"));
+                return Err(trouble.help(format!("a text that begins with `*` is quoted: `\"{written}\"`")));
             }
         };
         if anchor != 0 {
@@ -200,7 +198,8 @@ impl<'t> Builder<'t> {
 
     fn key(&self, event: Event<'t>, span: &Span) -> Result<Cow<'t, str>, Trouble> {
         let Event::Scalar(value, style, _, tag) = event else {
-            return Err(self.trouble("a key must be text", span).help("quote the key"));
+            let braces = yaml_mistakes::braces_as_key(self.text, start(span));
+            return Err(braces.unwrap_or_else(|| self.trouble("a key must be text", span).help("quote the key")));
         };
         self.check_tag(tag.as_deref(), "str", span)?;
         if style == ScalarStyle::Plain && value == "<<" {
@@ -216,7 +215,7 @@ impl<'t> Builder<'t> {
 
     fn alias(&mut self, anchor: usize, span: &Span, depth: usize) -> Result<Node<'t>, Trouble> {
         let Some((node, cost)) = self.anchors.get(&anchor) else {
-            let trouble = self.trouble("this alias stands inside the value it refers to", span);
+            let trouble = self.trouble("this alias is inside the value it refers to", span);
             return Err(trouble.help("write the value out"));
         };
         if depth + height(node) > DEPTH_MAX {
@@ -243,7 +242,7 @@ impl<'t> Builder<'t> {
     }
 
     fn unknown_tag(&self, tag: &Tag, span: &Span) -> Trouble {
-        let message = format!("the tag {} does not belong here", excerpt(&tag.to_string()));
+        let message = format!("unexpected tag {}", excerpt(&tag.to_string()));
         self.trouble(&message, span).help("remove the tag")
     }
 
@@ -270,7 +269,7 @@ fn height(node: &Node<'_>) -> usize {
     }
 }
 
-/// Says whether a scalar is an integer that would be rounded.
+/// Returns whether a scalar is an integer that would be rounded.
 fn is_lossy(value: &str) -> bool {
     let digits = value.strip_prefix('-').unwrap_or(value);
     let integer = digits.len() >= 19 && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());

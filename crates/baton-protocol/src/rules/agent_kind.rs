@@ -8,12 +8,13 @@ use crate::workflow::{AgentFields, WorkflowCase};
 rule! {
     /// ## What it checks
     /// Whether every agent of a workflow file can be reached in exactly one way: `command`, `profile`, `directory` or
-    /// `queue: true`. A command must not be empty. Fields that only one way knows must stand beside it: `arguments` beside
-    /// `profile`; `prompt`, `report`, `silence`, `env` and `set_env` beside `command` or `profile`. The `dialect` must be one that
+    /// `queue: true`. A command must not be empty. Some fields need one of these: `arguments` needs `profile`;
+    /// `prompt`, `report`, `silence`, `env` and `set_env` need `command` or `profile`. The `dialect` must be one that
     /// Baton knows, and schemas need the folder `schemas`, unless the agent is a directory, which has its own.
     ///
     /// ## Why it matters
-    /// An agent without a way gets no work and the run stops there; with two ways nobody knows which one counts.
+    /// An agent that cannot be reached gets no work, and the run stops there. With two ways it would be unclear which
+    /// one counts.
     ///
     /// ## Example
     /// ```yaml
@@ -37,13 +38,13 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
             [] if case.is_unread(&pointer) => {}
             [] => findings.add_name(
                 &pointer,
-                format!("the agent `{name}` cannot be reached"),
+                format!("the agent `{name}` has no program, folder or queue"),
                 "add one of `command`, `profile`, `directory` and `queue: true`",
             ),
             [_] => {}
             _ => findings.add_name(
                 &pointer,
-                format!("the agent `{name}` has several ways: {}", ways.join(", ")),
+                format!("the agent `{name}` has several kinds: {}", ways.join(", ")),
                 "keep one of them",
             ),
         }
@@ -76,7 +77,7 @@ fn judge_fields(agent: &AgentFields, pointer: &str, ways: &[&str], findings: &mu
     ];
     for (field, is_misplaced, why) in misplaced {
         if is_misplaced {
-            findings.add_name(&join(pointer, field), format!("`{field}` means nothing beside `{way}`"), why);
+            findings.add_name(&join(pointer, field), format!("`{field}` has no effect beside `{way}`"), why);
         }
     }
     let schemas = [("input_schema", &agent.input_schema), ("output_schema", &agent.output_schema)];

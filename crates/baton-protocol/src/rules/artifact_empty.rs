@@ -6,9 +6,9 @@ use crate::surroundings::PathState;
 
 rule! {
     /// ## What it checks
-    /// An artifact exists in the workspace, but the file has no bytes or the folder has no entries. What counts as an
-    /// artifact is told in `artifact-missing`. Applies to reports of every dialect and to requests in the `package`
-    /// and `native` dialects; needs a workspace.
+    /// An artifact exists in the workspace, but the file has no bytes or the folder has no entries. `artifact-missing`
+    /// says what counts as an artifact. Applies to reports of every dialect and to requests in the `package` and
+    /// `native` dialects; needs a workspace.
     ///
     /// ## Why it matters
     /// An empty file passes every check that only asks whether it is there. It is what remains when an agent was

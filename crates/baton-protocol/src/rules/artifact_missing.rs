@@ -36,7 +36,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
         ),
         PathState::Unreadable => findings.add(
             &artifact.pointer(),
-            format!("`{}` cannot be looked at", artifact.path),
+            format!("`{}` cannot be read", artifact.path),
             "make it readable for the user that runs the check",
         ),
         PathState::Outside | PathState::Folder { .. } | PathState::File { .. } => {}

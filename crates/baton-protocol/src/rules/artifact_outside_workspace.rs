@@ -6,9 +6,9 @@ use crate::surroundings::PathState;
 
 rule! {
     /// ## What it checks
-    /// The path of an artifact leads out of the workspace: by `..`, by an absolute path, or through a link. What
-    /// counts as an artifact is told in `artifact-missing`. Applies to reports of every dialect and to requests in
-    /// the `package` and `native` dialects; needs a workspace.
+    /// The path of an artifact leads out of the workspace: by `..`, by an absolute path, or through a link.
+    /// `artifact-missing` says what counts as an artifact. Applies to reports of every dialect and to requests in the
+    /// `package` and `native` dialects; needs a workspace.
     ///
     /// ## Why it matters
     /// The next agent may run elsewhere and not see the file. And a handoff must not be a way to make others read

@@ -12,7 +12,7 @@ rule! {
     /// 100, and so is the `coverage` of a task's test check.
     ///
     /// ## Why it matters
-    /// Limits such as "at least 80" are compared with this number. "High" passes none of them, or all.
+    /// Limits such as "at least 80" are compared with this number. A word such as "high" cannot be compared.
     ///
     /// ## Example
     /// ```json

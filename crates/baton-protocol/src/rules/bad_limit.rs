@@ -52,7 +52,7 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     let wall_clock = limits.wall_clock.filter(|limit| limit.milliseconds > 0);
     for (pointer, time) in times {
         if time.milliseconds == 0 {
-            findings.add(&pointer, "there is no time at all", "give it some time, such as `30m`");
+            findings.add(&pointer, "the time must be longer than 0", "give it some time, such as `30m`");
         } else if let Some(limit) = wall_clock.filter(|limit| limit.milliseconds < time.milliseconds) {
             let message = format!("this is longer than the whole run may take ({limit})");
             findings.add(&pointer, message, "shorten it, or raise `limits.wall_clock`");
@@ -89,7 +89,7 @@ fn judge_retry(retry: Option<&RetryFields>, pointer: &str, findings: &mut RuleFi
     let Some(retry) = retry else { return };
     let pointer = join(pointer, "retry");
     if retry.max_retries.is_some_and(|retries| retries > RETRIES_MAX) {
-        let message = format!("so many retries are none: at most {RETRIES_MAX}");
+        let message = format!("too many retries: at most {RETRIES_MAX}");
         findings.add(&join(&pointer, "max_retries"), message, "use a small number, such as 3");
     }
     if retry.multiplier.as_ref().and_then(|number| number.as_f64()).is_some_and(|number| number < 1.0) {
@@ -111,6 +111,6 @@ fn judge_numbers(step: &FlowStep<'_>, findings: &mut RuleFindings<'_>) {
     if least == 0 {
         findings.add(&pointer, "this passes even if everything fails", "use `at_least: 1` or more");
     } else if total > 0 && least > total {
-        findings.add(&pointer, format!("{least} cannot pass of {total}"), format!("use at most {total}"));
+        findings.add(&pointer, format!("{least} of {total} can never pass"), format!("use at most {total}"));
     }
 }

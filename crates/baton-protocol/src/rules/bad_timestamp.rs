@@ -8,15 +8,15 @@ use super::{Case, RuleFindings};
 
 rule! {
     /// ## What it checks
-    /// Whether every timestamp of the document is a date with a time in ISO 8601, such as `2026-03-09T16:42:07Z`.
-    /// An offset (`+02:00`) may stand in place of the `Z`, or no zone at all. A date alone, a range, a placeholder
-    /// or a sentence is no timestamp. It applies to all dialects that have timestamps: the blocks, packages, the
-    /// mailbox (also the time inside `error`) and native documents. Where Baton notes itself when a report came, it is a
+    /// Whether every timestamp of the document is a date with a time in ISO 8601, such as `2026-03-09T16:42:07Z`. An
+    /// offset (`+02:00`) may replace the `Z`, or the zone may be missing. A date alone, a range, a placeholder or a
+    /// sentence is not a timestamp. It applies to all dialects that have timestamps: the blocks, packages, the mailbox
+    /// (also the time inside `error`) and native documents. If Baton itself records when the report came, it is a
     /// warning.
     ///
     /// ## Why it matters
-    /// Time-outs, retries and the order of events are computed from these fields. `yesterday evening` sorts
-    /// nowhere, and a date alone puts everything at midnight.
+    /// Time-outs, retries and the order of events are computed from these fields. `yesterday evening` cannot be sorted,
+    /// and a date alone puts everything at midnight.
     ///
     /// ## Example
     /// ```json

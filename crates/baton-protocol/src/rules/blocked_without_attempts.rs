@@ -44,6 +44,6 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     findings.add(
         pointer,
         "the report is blocked, but `attempted` does not say what was tried",
-        "list what was tried and what came out, so that nobody tries it again",
+        "list what was tried and with what result, so that it is not tried again",
     );
 }

@@ -17,11 +17,12 @@ pub const TASK: &str = "<the task in your own words>";
 rule! {
     /// ## What it checks
     /// Whether a summary, a context, a next step or the task of an acknowledgment is still what the example in Baton's
-    /// prompt says in its place, such as `<what the next agent must know to go on, with names, files and line numbers>`.
+    /// prompt says in its place, such as `<what the next agent must know to go on, with names, files and line numbers>`. Only
+    /// the words count, not case, brackets, punctuation and spaces.
     ///
     /// ## Why it matters
-    /// The example has the right form for this very handoff. Whoever hands it in unchanged has told nothing, but would pass
-    /// every other rule.
+    /// The example has the right form for this handoff. An agent that hands it in unchanged reports nothing, but would
+    /// pass every other rule.
     ///
     /// ## Example
     /// ```json
@@ -35,9 +36,19 @@ rule! {
     "copied-example": Shape, Error => check
 }
 
+/// Returns whether two texts have the same words.
+fn same_words(one: &str, other: &str) -> bool {
+    words(one).eq(words(other))
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase)
+}
+
 fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let mut look = |pointer: &str, text: Option<&str>| {
-        if text.map(str::trim).is_some_and(|text| [SUMMARY, CONTEXT, NEXT_STEP, TASK].contains(&text)) {
+        if text.is_some_and(|text| [SUMMARY, CONTEXT, NEXT_STEP, TASK].iter().any(|example| same_words(text, example))) {
             let message = "this is still the example of the prompt, and says nothing about the work";
             findings.add(pointer, message, "replace it with what is true for this work");
         }

@@ -11,8 +11,8 @@ rule! {
     /// as well. Applies to requests in the `package` and `native` dialects.
     ///
     /// ## Why it matters
-    /// A specialist stands outside the workflow: it knows the work only from this package. Without a deliverable
-    /// nobody can tell when it is finished, nor what must come back.
+    /// A specialist stands outside the workflow: it knows the work only from this package. Without a deliverable it
+    /// does not know when it is finished, nor what to return.
     ///
     /// ## Example
     /// ```yaml

@@ -39,7 +39,7 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
             let id = step.phase.id();
             // Handoffs are named after phases, with `-` in the place of a point.
             if !id.is_empty() && !known.insert(id.to_ascii_lowercase().replace('.', "-")) {
-                let message = format!("there is a phase `{}` already", excerpt(id));
+                let message = format!("duplicate phase `{}`", excerpt(id));
                 findings.add(&join(&step.pointer, "id"), message, "give each phase of a list its own name");
             }
         }

@@ -45,7 +45,7 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
             let names: Vec<&str> = cycle.iter().map(|step| flow.steps[*step].phase.id()).collect();
             findings.add(
                 &flow.steps[step].pointer,
-                format!("these phases can follow each other for ever: {}", names.join(", ")),
+                format!("these phases can follow each other forever: {}", names.join(", ")),
                 "give `limits.visits_per_phase` a number above 0",
             );
         }

@@ -44,7 +44,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
         Some(agent) => format!("{what} goes to a person, but this one is addressed to `{agent}`"),
         // In a package the missing receiver was told while reading.
         None if case.dialect == Dialect::Package => return,
-        None => format!("{what} goes to a person, but this one is addressed to nobody"),
+        None => format!("{what} goes to a person, but this one has no receiver"),
     };
     findings.add("/to/agent", message, "address it to `human`, or hand it over as sequential work or a delegation");
 }

@@ -78,7 +78,7 @@ fn members_of(phase: TaskPhase) -> String {
     members(phase).join(", ")
 }
 
-/// Says whether the findings have no member of their phase, not even an empty list.
+/// Returns whether the findings have no member of their phase, not even an empty list.
 fn says_nothing(case: &Case<'_>, report: &Report) -> bool {
     use crate::model::PhaseFindings;
     let phase = match report.findings.as_ref() {

@@ -12,15 +12,15 @@ rule! {
     /// ## What it checks
     /// Whether the approvers of a gate, in `gate` and `review`, can decide it:
     ///
-    /// - `approvers`, `at_least` and `signed` need a blocking gate: silence and checks are nobody
+    /// - `approvers`, `at_least` and `signed` need a blocking gate, because checks and an expired time are not people
     /// - `at_least` is not more than there are approvers, and not 0
     /// - with `signed: true` each of `approvers` has a key in `[approvers]` of `baton.toml` that still counts, and so has
     ///   somebody if nobody is named; those who share a key count once
-    /// - nobody is named twice, and everybody can have the name
+    /// - no name is listed twice, and every name is possible
     /// - `approvers` is not empty
     ///
     /// ## Why it matters
-    /// A gate that nobody can open stops the run after all the work before it is done.
+    /// A gate that nobody can decide stops the run after all the work before it is done.
     ///
     /// ## Example
     /// ```yaml
@@ -52,7 +52,7 @@ fn judge(gate: &GateFields, pointer: &str, signers: &[Signer], findings: &mut Ru
     if kind != GateType::Blocking {
         findings.add(
             pointer,
-            format!("a gate that is {} goes on without its approvers", kind.as_str()),
+            format!("a gate that is {} continues without its approvers", kind.as_str()),
             "make it `blocking`, or leave `approvers`, `at_least` and `signed` out",
         );
     }
@@ -60,13 +60,13 @@ fn judge(gate: &GateFields, pointer: &str, signers: &[Signer], findings: &mut Ru
     if gate.approvers.is_some() && names.is_empty() {
         findings.add(
             &join(pointer, "approvers"),
-            "the list of approvers is empty, so nobody could decide",
+            "the list of approvers is empty, so nobody can decide",
             "name who may decide, or leave `approvers` out: then everybody may",
         );
     }
     let count = names.len() as u64;
     match gate.at_least {
-        Some(0) => findings.add(&join(pointer, "at_least"), "nobody has to approve this", "name a number from 1"),
+        Some(0) => findings.add(&join(pointer, "at_least"), "this requires no approval at all", "use a number of at least 1"),
         Some(needed) if count > 0 && needed > count => findings.add(
             &join(pointer, "at_least"),
             format!("{needed} must approve, but only {count} may"),
@@ -77,8 +77,8 @@ fn judge(gate: &GateFields, pointer: &str, signers: &[Signer], findings: &mut Ru
     for (index, name) in names.iter().enumerate() {
         let at = join(&join(pointer, "approvers"), &index.to_string());
         if !ApproverNames::is_possible(name) {
-            let hint = "write the name of an account, or one that stands before a key in [approvers] of baton.toml";
-            findings.add(&at, format!("nobody can have the name {name:?}"), hint);
+            let hint = "write the name of an account, or a name that has a key under [approvers] in baton.toml";
+            findings.add(&at, format!("{name:?} is not a possible name"), hint);
         } else if names[..index].contains(name) {
             findings.add(&at, format!("{name} is named twice"), "each person counts once: leave one out");
         }

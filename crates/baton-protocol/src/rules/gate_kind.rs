@@ -9,15 +9,15 @@ rule! {
     /// ## What it checks
     /// Whether the gates of a workflow file, in `gate` and `review`, have what their type needs and nothing else:
     ///
-    /// - `advisory` needs `after`, the time after which it goes on; no other type may have it
+    /// - `advisory` needs `after`, the time after which it continues; no other type may have it
     /// - `auto` needs `checks`, the commands that decide; no other type may have them
     /// - a gate of its own needs `items`, the points that the person approves, unless it is `auto`
     ///
     /// A gate without a type is blocking. Names of choices must not be empty.
     ///
     /// ## Why it matters
-    /// An advisory gate without a time either waits for ever or not at all. A blocking gate with `after` looks as if it
-    /// would go on by itself, and it never does.
+    /// An advisory gate without a time would either wait forever or not at all. A blocking gate with `after` looks as
+    /// if it would continue by itself, but it never does.
     ///
     /// ## Example
     /// ```yaml
@@ -50,12 +50,12 @@ fn judge(gate: &GateFields, pointer: &str, is_phase: bool, findings: &mut RuleFi
     match (kind, gate.after) {
         (GateType::Advisory, None) => findings.add(
             pointer,
-            "an advisory gate does not say when it goes on",
+            "an advisory gate does not say when it continues",
             "add `after`: how long it waits for an answer, such as `1h`; or make it `blocking`",
         ),
         (GateType::Blocking | GateType::Auto, Some(_)) => findings.add_name(
             &join(pointer, "after"),
-            format!("a gate that is {word} does not go on after a time"),
+            format!("a gate that is {word} does not continue by itself"),
             "make it `advisory`, or leave `after` out",
         ),
         _ => {}
@@ -72,7 +72,7 @@ fn judge(gate: &GateFields, pointer: &str, is_phase: bool, findings: &mut RuleFi
         _ => {}
     }
     if is_phase && kind != GateType::Auto && gate.items.iter().all(|item| item.trim().is_empty()) {
-        findings.add(pointer, "the gate does not say what to look at", "add `items`: each point that is approved");
+        findings.add(pointer, "the gate does not say what to look at", "add each point that is approved: `items: [The changelog is complete]`");
     }
     if gate.choices.keys().any(|choice| choice.trim().is_empty()) {
         findings.add(&join(pointer, "choices"), "a choice has no name", "name each choice as the person sees it");

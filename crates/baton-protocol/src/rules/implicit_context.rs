@@ -40,7 +40,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
         findings.add(
             "/context/summary",
             format!("the summary {reason}, and there is nothing else to start from"),
-            "say what was done and what came out, and list the artifacts, decisions and open questions",
+            "say what was done and with what result, and list the artifacts, decisions and open questions",
         );
     }
 }

@@ -31,7 +31,7 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
         if input.required == Some(true) && input.default.is_some() {
             findings.add_name(
                 &join(&join("/inputs", name), "default"),
-                "an input that must be given has a default",
+                "a required input has a default",
                 "drop `required` or `default`",
             );
         }

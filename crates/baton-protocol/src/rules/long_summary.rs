@@ -38,7 +38,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
         findings.add(
             pointer,
             format!("the summary has {count} sentences, and {most} are the most"),
-            "keep what was done and what came out; the rest belongs into the context or a file",
+            "keep what was done and with what result; the rest belongs in the context or a file",
         );
     }
 }

@@ -11,7 +11,7 @@ rule! {
     /// Whether the text that the next agent starts from is there and not blank:
     ///
     /// - metadata-block and phase-block: `handoff.context`, also when the report is blocked; a phase-block whose
-    ///   `next_phase` is `complete` needs none, because nobody comes after it
+    ///   `next_phase` is `complete` needs none, because no agent follows
     /// - phase-block also: a `summary` that is blank
     /// - task: a `context_summary` of a report, or `instructions` of a request, that is blank
     /// - package: a `context.summary` that is blank
@@ -21,7 +21,8 @@ rule! {
     /// task and phase-block, whose protocols demand it, and a warning elsewhere.
     ///
     /// ## Why it matters
-    /// An agent begins with an empty memory. What the one before it does not write down is found out again, or guessed.
+    /// An agent begins with an empty memory. What the previous agent does not write down must be found out again, or
+    /// guessed.
     ///
     /// ## Example
     /// ```json
@@ -51,7 +52,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
 
 fn check_report(case: &Case<'_>, report: &Report, findings: &mut RuleFindings<'_>) {
     if report.summary.as_deref().is_some_and(is_blank) {
-        findings.add("/summary", "the summary is blank", "say what was done and what came out, with names and numbers");
+        findings.add("/summary", "the summary is blank", "say what was done and with what result, with names and numbers");
     }
     let expected = case.is_block() || (case.dialect == Dialect::Native && report.next.is_some());
     if !expected || report.next.as_ref().is_some_and(is_last) {
@@ -75,7 +76,7 @@ fn check_request(dialect: Dialect, request: &Request, findings: &mut RuleFinding
         findings.add(
             "/context/summary",
             "the summary of what was done is blank",
-            "say in two or three sentences what was done and what came out",
+            "say in two or three sentences what was done and with what result",
         );
     }
 }
@@ -84,7 +85,7 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-/// Says whether nobody comes after this report.
+/// Returns whether nobody comes after this report.
 pub(super) fn is_last(next: &SuggestedNext) -> bool {
     next.phase.as_ref().and_then(Label::name).is_some_and(|phase| same_word(phase, "complete"))
 }

@@ -34,8 +34,13 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
         let CommandLine::Program(words) = command else { continue };
         let Some(program) = words.first().filter(|program| is_path(program)) else { continue };
         if !files.has_program(program) {
-            let message = format!("`{program}` is not there, or cannot be executed");
-            findings.add(&format!("{pointer}/0"), message, "`./` is beside the workflow file; `chmod +x` makes it a program");
+            let (message, help) = match files.look(program) {
+                PathState::File { .. } => {
+                    (format!("`{program}` is not executable"), "make it so with `chmod +x`, or start it with its interpreter")
+                }
+                _ => (format!("the program `{program}` does not exist"), "`./` is the folder of the workflow file"),
+            };
+            findings.add(&format!("{pointer}/0"), message, help);
         }
     }
     for (pointer, path, want) in named(case) {
@@ -43,7 +48,7 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     }
 }
 
-/// Says whether a program is named by a path that does not depend on where it is started.
+/// Returns whether a program is named by a path that does not depend on where it is started.
 fn is_path(program: &str) -> bool {
     ["./", "../", "/"].iter().any(|beginning| program.starts_with(beginning))
 }
@@ -90,6 +95,6 @@ fn judge(files: &dyn Files, pointer: &str, path: &str, want: Want, findings: &mu
             "can be read" => format!("`{path}` cannot be read"),
             what => format!("there should be {what} at `{path}`"),
         };
-        findings.add(pointer, message, "paths begin in the folder of the workflow file");
+        findings.add(pointer, message, "paths are relative to the folder of the workflow file");
     }
 }

@@ -39,14 +39,14 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
         for row in DEFAULT_ROUTES.iter().filter(of_agent).filter(|row| !is_settled(case, name, row)) {
             findings.add_name(
                 &join("/agents", name),
-                format!("blocked by {}, `{name}` waits for a person: there is no agent `{}`", row.reason, row.to),
+                format!("when `{name}` is blocked by {}, a person is asked: there is no agent `{}`", row.reason, row.to),
                 format!("declare `{}`, or add a route for this reason", row.to),
             );
         }
     }
 }
 
-/// Says whether the agent of a row is there, or the workflow has a route of its own for it.
+/// Returns whether the agent of a row is there, or the workflow has a route of its own for it.
 fn is_settled(case: &WorkflowCase<'_>, name: &str, row: &DefaultRoute) -> bool {
     let is_meant = |pattern: &Option<String>| pattern.as_deref().is_none_or(|agent| fits(agent, name));
     let own = case.workflow.routes.iter().any(|route| {

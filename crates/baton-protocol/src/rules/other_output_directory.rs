@@ -8,7 +8,7 @@ rule! {
     /// workspace or absolute. It applies to metadata-block, phase-block and native reports of a run.
     ///
     /// ## Why it matters
-    /// Whoever comes next looks for files in the directory that was agreed. What stands elsewhere is not found.
+    /// The next agent looks for files in the given directory. It does not find files elsewhere.
     ///
     /// ## Example
     /// The agent was given `.claude/.output/2026-03-02-quota`.

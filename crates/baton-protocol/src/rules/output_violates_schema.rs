@@ -17,7 +17,7 @@ rule! {
     /// to reports in the `mailbox` and `native` dialects.
     ///
     /// ## Why it matters
-    /// Whoever asked reads the artifact by its schema. "Completed" with another form breaks there, where nobody can
+    /// The sender reads the artifact by its schema. If the artifact has another form, the sender fails, and it cannot
     /// repair it.
     ///
     /// ## Example

@@ -20,8 +20,8 @@ rule! {
     /// - `next`: not beside phases that run at the same time, which are followed by nothing
     ///
     /// ## Why it matters
-    /// A field that means nothing to its phase is a wish that nobody grants: `pass_when` on a single agent looks like a
-    /// vote and is none.
+    /// A field that does not apply to its phase has no effect: `pass_when` on a single agent looks like a vote, but is
+    /// not.
     ///
     /// ## Example
     /// ```yaml
@@ -39,22 +39,33 @@ rule! {
 
 fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     if case.workflow.phases.is_empty() && !case.incomplete && !case.is_unread("/phases") {
-        findings.add("/phases", "a workflow without phases does nothing", "add a phase");
+        let help = "write it like this: `[{id: build, agent: developer}]`";
+        findings.add("/phases", "a workflow without phases does nothing", help);
     }
     for step in &case.flow.steps {
         let kinds = step.phase.kinds();
         match kinds[..] {
             [] if case.is_unread(&step.pointer) => {}
+            [] if case.is_empty(&join(&step.pointer, "parallel")) => findings.add(
+                &join(&step.pointer, "parallel"),
+                "the list of parallel phases is empty",
+                "write it like this: `[{id: quality, agent: reviewer}, {id: safety, agent: security}]`",
+            ),
             [] => findings.add(
                 &step.pointer,
                 "the phase does nothing",
                 "add one of `agent`, `check`, `parallel`, `foreach`, `workflow` and `gate`",
             ),
             [kind] => judge_fields(step, kind, findings),
+            [kind, PhaseKind::Foreach] if step.phase.phases.is_empty() => findings.add_name(
+                &join(&step.pointer, kind.as_str()),
+                format!("`foreach` runs `phases`, but `{}` is beside it", kind.as_str()),
+                format!("move it into the list: `phases: [{{id: one, {}: …}}]`", kind.as_str()),
+            ),
             _ => {
                 let names: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
-                let message = format!("the phase is several things at once: {}", names.join(", "));
-                findings.add(&step.pointer, message, "make a phase of each");
+                let message = format!("the phase has several kinds: {}", names.join(", "));
+                findings.add(&step.pointer, message, "make a phase of each, with an `id` of its own");
             }
         }
         judge_particulars(case, step, findings);
@@ -66,7 +77,7 @@ fn judge_fields(step: &FlowStep<'_>, kind: PhaseKind, findings: &mut RuleFinding
         let known: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
         findings.add_name(
             &join(&step.pointer, field),
-            format!("`{field}` means nothing to a phase with `{}`", kind.as_str()),
+            format!("`{field}` has no effect in a phase with `{}`", kind.as_str()),
             format!("it belongs to a phase with {}", known.join(" or ")),
         );
     }
@@ -101,8 +112,8 @@ fn given(phase: &Phase) -> Vec<(&'static str, &'static [PhaseKind])> {
 
 fn judge_particulars(case: &WorkflowCase<'_>, step: &FlowStep<'_>, findings: &mut RuleFindings<'_>) {
     let (phase, at) = (step.phase, |field: &str| join(&step.pointer, field));
-    if phase.foreach.is_some() && phase.phases.is_empty() && !case.is_unread(&at("phases")) {
-        findings.add(&step.pointer, "nothing runs for each item", "add `phases`: what runs for each item");
+    if phase.sole_kind() == Some(PhaseKind::Foreach) && phase.phases.is_empty() && !case.is_unread(&at("phases")) {
+        findings.add(&step.pointer, "there are no phases to run for each item", "add `phases`: what runs for each item");
     }
     if phase.check.as_ref().is_some_and(|command| command.is_empty()) {
         findings.add(&at("check"), "the command is empty", "write text for the shell, or a program and its arguments");
@@ -110,7 +121,7 @@ fn judge_particulars(case: &WorkflowCase<'_>, step: &FlowStep<'_>, findings: &mu
     if step.within == Within::Parallel && phase.next.is_some() {
         findings.add_name(
             &at("next"),
-            "`next` means nothing among phases that run at the same time",
+            "`next` has no effect among phases that run at the same time",
             "put `next` on the phase with `parallel`",
         );
     }
@@ -127,7 +138,7 @@ fn judge_particulars(case: &WorkflowCase<'_>, step: &FlowStep<'_>, findings: &mu
     }
 }
 
-/// Says whether an expression can use a name without mistaking it for something else.
+/// Returns whether an expression can use a name without mistaking it for something else.
 fn is_variable(name: &str) -> bool {
     let mut characters = name.chars();
     characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')

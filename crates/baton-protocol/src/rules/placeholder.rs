@@ -8,11 +8,10 @@ use crate::model::{Acknowledgment, Artifact, Report, Request};
 
 rule! {
     /// ## What it checks
-    /// Whether a text is still what the template said, in place of what the agent should say. A placeholder is a
-    /// whole value of one of these forms: words in brackets (`[agent-id]`, `<summary>`, `{context}`), three dots,
-    /// `TODO`, `TBD` or `TBC`, alternatives (`complete|blocked|needs_review`), or a type with a remark
-    /// (`string (required)`). Brackets inside a text are fine: `[bug] login loops` and `api/users/{id}.ts` are no
-    /// placeholders.
+    /// Whether a text still has the placeholder of a template instead of content. A placeholder is a whole value of one
+    /// of these forms: words in brackets (`[agent-id]`, `<summary>`, `{context}`), three dots, `TODO`, `TBD` or `TBC`,
+    /// alternatives (`complete|blocked|needs_review`), or a type with a remark (`string (required)`). Brackets inside a
+    /// text are fine: `[bug] login loops` and `api/users/{id}.ts` are not placeholders.
     ///
     /// It looks at identifiers, agents, summaries, contexts, instructions, reasons, decisions, questions,
     /// deliverables, constraints, criteria, attempts, blockers and paths in all dialects. It is a warning.
@@ -42,7 +41,7 @@ rule! {
 fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let mut look = |pointer: fmt::Arguments<'_>, text: &str| {
         if unfilled(text) {
-            let message = format!("`{}` is a placeholder that nobody filled in", excerpt(text));
+            let message = format!("`{}` is a placeholder that was not filled in", excerpt(text));
             findings.add(&pointer.to_string(), message, "write the value, or leave the field out if it is optional");
         }
     };
@@ -161,7 +160,7 @@ fn at(look: &mut Look<'_>, pointer: fmt::Arguments<'_>, text: &Option<String>) {
     }
 }
 
-/// Says whether a whole text is an unfilled template.
+/// Returns whether a whole text is an unfilled template.
 pub(super) fn unfilled(text: &str) -> bool {
     let text = text.trim();
     match text.as_bytes() {
@@ -177,7 +176,7 @@ pub(super) fn unfilled(text: &str) -> bool {
     }
 }
 
-/// Says whether what stands between brackets is a hint in words, and not data.
+/// Returns whether what stands between brackets is a hint in words, and not data.
 fn is_hint(inside: &str, brackets: [char; 2]) -> bool {
     let says_something = inside.contains(char::is_alphabetic) || is_ellipsis(inside);
     says_something && !inside.contains(brackets) && !inside.contains('"')
@@ -194,7 +193,7 @@ fn is_reminder(text: &str) -> bool {
             .any(|word| text.trim_end_matches(['.', ':', '!']).eq_ignore_ascii_case(word))
 }
 
-/// Says whether this is a list of alternatives: `a|b`, or at least three with spaces around the bars.
+/// Returns whether this is a list of alternatives: `a|b`, or at least three with spaces around the bars.
 fn is_choice(text: &str) -> bool {
     let spaced = text.contains(' ');
     let is_word = |part: &str| {
@@ -204,7 +203,7 @@ fn is_choice(text: &str) -> bool {
     text.contains('|') && text.split('|').all(|part| is_word(part.trim())) && (!spaced || text.split('|').count() >= 3)
 }
 
-/// Says whether a schema's description stands where a value should: `string (required)`, `string | null`.
+/// Returns whether a schema's description stands where a value should: `string (required)`, `string | null`.
 fn is_type(text: &str) -> bool {
     ["string", "number", "boolean", "object"].iter().any(|name| {
         text.strip_prefix(name).is_some_and(|rest| {

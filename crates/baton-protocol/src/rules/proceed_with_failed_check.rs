@@ -101,7 +101,7 @@ fn failure(case: &Case<'_>, report: &Report) -> Option<String> {
     }
 }
 
-/// Says whether a reviewer's verdict lets the work pass.
+/// Returns whether a reviewer's verdict lets the work pass.
 fn approves(verdict: &str) -> bool {
     ["approved", "approve", "accepted", "pass", "passed", "lgtm"].iter().any(|known| same_word(known, verdict))
 }
@@ -137,14 +137,14 @@ fn claims_success(name: &str) -> bool {
         .any(|word| name.strip_suffix(word).is_some_and(|before| before.is_empty() || before.ends_with(['_', '-'])))
 }
 
-/// Says whether a member tells that something was done that its phase owes.
+/// Returns whether a member tells that something was done that its phase owes.
 fn is_evidence(name: &str) -> bool {
     let of_reviews =
         ["architecture_adherence", "typescript_patterns", "documentation_present", "security_implemented"];
     is_owed(name) || of_reviews.iter().chain(&["security_patterns_defined"]).any(|known| same_word(known, name))
 }
 
-/// Says whether a member counts or lists what failed. What was fixed or is expected has not.
+/// Returns whether a member counts or lists what failed. What was fixed or is expected has not.
 fn counts_failures(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let mut words = name.split(['_', '-']).rev();

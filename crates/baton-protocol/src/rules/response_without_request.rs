@@ -10,8 +10,8 @@ rule! {
     /// Applies to reports in the `mailbox` dialect.
     ///
     /// ## Why it matters
-    /// The request is gone from `pending/` by then, so the answer must say to whom it belongs. Without that nobody
-    /// takes it, and whoever asked waits for its time-out.
+    /// The request is gone from `pending/` by then, so the answer must say to whom it belongs. Otherwise nobody takes
+    /// it, and the sender waits until the time-out.
     ///
     /// ## Example
     /// ```json
@@ -43,7 +43,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     if !names(&report.from) && !names(&report.to) {
         findings.add(
             "/id",
-            "nobody can tell what this answers: it names neither `source` nor `target`, and its request is not known",
+            "unclear what this answers: it names neither `source` nor `target`, and its request is not known",
             "keep `source` and `target` of the request in the answer",
         );
     }

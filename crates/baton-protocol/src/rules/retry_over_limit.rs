@@ -13,7 +13,7 @@ rule! {
     /// requests and reports in the `mailbox` and `native` dialects.
     ///
     /// ## Why it matters
-    /// A limit that is not kept is no limit: the same failure is tried without end, and no person learns of it.
+    /// Without the limit, the same failure is retried forever, and no person learns of it.
     ///
     /// ## Example
     /// ```json

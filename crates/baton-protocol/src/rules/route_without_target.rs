@@ -34,10 +34,10 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
             (None, None) if case.is_unread(&pointer) => {}
             (None, None) => findings.add(
                 &pointer,
-                "the route does not say where to",
+                "the route has no target",
                 "add `to`: an agent or `human`; or `phase`: the phase that it goes to",
             ),
-            (Some(_), Some(_)) => findings.add(&pointer, "the route leads to two places", "keep `to` or `phase`"),
+            (Some(_), Some(_)) => findings.add(&pointer, "the route has two targets", "keep `to` or `phase`"),
             (Some(to), None) if route.agent.as_deref().is_some_and(|agent| same_word(agent, to)) => findings.add(
                 &format!("{pointer}/to"),
                 format!("`{to}` would delegate to itself"),

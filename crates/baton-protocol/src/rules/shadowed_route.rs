@@ -36,14 +36,14 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
         if let Some(earlier) = routes[..index].iter().position(|earlier| covers(earlier, route)) {
             findings.add(
                 &format!("/routes/{index}"),
-                format!("the route never fits: route {} takes everything that it fits", earlier + 1),
-                "put the narrower row first, or drop one of the two",
+                format!("the route is never used: route {} matches everything that it matches", earlier + 1),
+                "put the more specific route first, or remove one of the two",
             );
         }
     }
 }
 
-/// Says whether a row fits everything that another fits.
+/// Returns whether a row fits everything that another fits.
 fn covers(wide: &RouteFields, narrow: &RouteFields) -> bool {
     let word = |wide: Option<&str>, narrow: Option<&str>| {
         wide.is_none_or(|wide| narrow.is_some_and(|narrow| fits(wide, narrow)))

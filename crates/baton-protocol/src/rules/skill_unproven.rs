@@ -2,10 +2,10 @@
 
 rule! {
     /// ## What it checks
-    /// A skill in `skills_invoked` was not called, or one in `library_skills_read` was not read, in the transcript of the
-    /// session. Reading through the shell counts. Without a transcript, or with one that cannot be read as a whole, nobody
-    /// can tell, and the claim stays unverified. A transcript that has changed since the agent ended proves nothing. Applies
-    /// when Baton runs the work and the agent leaves a transcript.
+    /// A skill in `skills_invoked` was not called, or one in `library_skills_read` was not read, in the transcript of
+    /// the session. Reading through the shell counts. Without a complete, readable transcript the claim stays
+    /// unverified. A transcript that has changed since the agent ended proves nothing. Applies when Baton runs the work
+    /// and the agent leaves a transcript.
     ///
     /// ## Why it matters
     /// The list is easy to copy from the prompt. Only the calls show that the skill was there when the work was done.

@@ -64,7 +64,7 @@ fn trouble(range: &SourceRange<'_>, workspace: &dyn Workspace) -> Option<String>
     match workspace.look(path) {
         PathState::Missing => return Some(format!("`{path}` does not exist in the workspace")),
         PathState::Outside => return Some(format!("`{path}` lies outside the workspace")),
-        PathState::Unreadable => return Some(format!("`{path}` cannot be looked at")),
+        PathState::Unreadable => return Some(format!("`{path}` cannot be read")),
         PathState::Folder { .. } => return range.lines.map(|_| format!("`{path}` is a folder and has no lines")),
         PathState::File { .. } => {}
     }

@@ -2,9 +2,9 @@
 
 rule! {
     /// ## What it checks
-    /// A file in `source_files_verified` was changed during the attempt by another agent that may write it. Which state was
-    /// read, nobody can tell: the claim is not refuted, but stays unverified. Applies when Baton runs several agents at the
-    /// same time.
+    /// A file in `source_files_verified` was changed during the attempt by another agent that may write it. It is
+    /// unknown which version was read, so the claim is not refuted, but stays unverified. Applies when Baton runs
+    /// several agents at the same time.
     ///
     /// ## Why it matters
     /// What was concluded from the old text may be wrong for the new one. A person or a reviewer should know.

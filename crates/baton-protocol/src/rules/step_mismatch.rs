@@ -12,7 +12,7 @@ rule! {
     /// `package` and `native` dialects.
     ///
     /// ## Why it matters
-    /// Whoever resumes the workflow from this state skips a step or does one twice.
+    /// Resuming the workflow from this state skips a step or repeats one.
     ///
     /// ## Example
     /// ```yaml

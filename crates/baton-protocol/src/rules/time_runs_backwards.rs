@@ -40,14 +40,14 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
 }
 
 fn check_request(request: &Request, findings: &mut RuleFindings<'_>) {
-    let asked = event("it was asked for", request.timestamp.as_deref());
+    let asked = event("it was requested", request.timestamp.as_deref());
     let started = event("it began", request.started_at.as_deref());
     compare(asked, started, "/started_at", findings);
 }
 
 fn check_report(report: &Report, request: Option<&Request>, findings: &mut RuleFindings<'_>) {
-    let requested = event("it was asked for", report.requested_at.as_deref());
-    let request = event("it was asked for", request.and_then(|request| request.timestamp.as_deref()));
+    let requested = event("it was requested", report.requested_at.as_deref());
+    let request = event("it was requested", request.and_then(|request| request.timestamp.as_deref()));
     let started = event("it began", report.started_at.as_deref());
     let error = report.error.as_ref().and_then(|error| error.timestamp.as_deref());
     let failed = event("the error happened", error);
@@ -71,7 +71,7 @@ fn event<'t>(what: &'static str, at: Option<&'t str>) -> Option<Event<'t>> {
     at.map(|at| Event { what, at })
 }
 
-/// Says whether two events follow each other, and tells if not; in doubt they do.
+/// Returns whether two events follow each other, and tells if not; in doubt they do.
 fn compare(first: Option<Event<'_>>, second: Option<Event<'_>>, pointer: &str, findings: &mut RuleFindings<'_>) -> bool {
     let (Some(first), Some(second)) = (first, second) else { return true };
     let in_order = !runs_backwards(first.at, second.at);

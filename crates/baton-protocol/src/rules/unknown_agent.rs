@@ -35,18 +35,23 @@ rule! {
 
 fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     let known: Vec<&str> = case.workflow.agents.names().collect();
+    if known.is_empty() && case.is_unread("/agents") {
+        return;
+    }
     let mut judge = |name: &str, pointer: String, is_known: bool| {
         if !is_known {
             if name.contains('*') && !known.is_empty() {
-                let message = format!("no agent of this workflow fits `{}`", excerpt(name));
-                return findings.add(&pointer, message, format!("there are: {}", known.join(", ")));
+                let message = format!("no agent of this workflow matches `{}`", excerpt(name));
+                return findings.add(&pointer, message, format!("known here: {}", known.join(", ")));
             }
             let help = match (closest(name, &known), known.is_empty()) {
                 (Some(close), _) => format!("did you mean `{close}`?"),
-                (None, true) => "declare it under `agents`".to_owned(),
+                (None, true) => {
+                    format!("declare it: `agents: {{{}: {{command: ./agents/{}.sh}}}}`", excerpt(name), excerpt(name))
+                }
                 (None, false) => format!("declare it under `agents`, or use one of: {}", known.join(", ")),
             };
-            findings.add(&pointer, format!("there is no agent `{}` in this workflow", excerpt(name)), help);
+            findings.add(&pointer, format!("unknown agent `{}`", excerpt(name)), help);
         }
     };
     for step in &case.flow.steps {

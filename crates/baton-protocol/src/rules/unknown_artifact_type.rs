@@ -11,7 +11,7 @@ rule! {
     /// artifact without a type is fine.
     ///
     /// ## Why it matters
-    /// The receiver chooses by type what to read first. A word that it does not know tells it nothing.
+    /// The receiver chooses by type what to read first. An unknown type does not help it.
     ///
     /// ## Example
     /// ```yaml

@@ -2,11 +2,11 @@
 
 rule! {
     /// ## What it checks
-    /// Whether the document has the marks of a dialect: metadata-block, phase-block, package, task, mailbox or
-    /// native. A `status` alone is no mark, because the output of any program may have one; something else that
-    /// only a handoff has must stand beside it, such as `agent`, `skills_invoked`, `task_id`, `handoff_id` or a
-    /// `handoff` object with `from` and `to`. A document that is no object has no dialect either, nor has a native
-    /// document of a version or kind that this program does not know.
+    /// Whether the document can be recognised as one of the six dialects: metadata-block, phase-block, package, task,
+    /// mailbox or native. A `status` alone is not enough, because the output of any program may have one; the document
+    /// also needs a field that only a handoff has, such as `agent`, `skills_invoked`, `task_id`, `handoff_id` or a
+    /// `handoff` object with `from` and `to`. A document that is not an object is not recognised, and neither is a
+    /// native document with an unknown version or kind.
     ///
     /// It is an error, and its severity cannot be changed. Where the dialect is known from elsewhere, name it with
     /// `--dialect`; then the document is read as that, and what it lacks is reported field by field.

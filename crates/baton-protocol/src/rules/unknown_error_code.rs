@@ -5,7 +5,7 @@ use crate::wire::{same_word, suggest};
 
 rule! {
     /// ## What it checks
-    /// The code of an error is none of `SCHEMA_VALIDATION_FAILED`, `PROCESSING_ERROR`, `TIMEOUT`,
+    /// The code of an error is unknown. Known are `SCHEMA_VALIDATION_FAILED`, `PROCESSING_ERROR`, `TIMEOUT`,
     /// `DEPENDENCY_MISSING` and `VALIDATION_FAILED`. Applies to reports in the `mailbox` and `native` dialects.
     ///
     /// ## Why it matters

@@ -13,7 +13,7 @@ rule! {
     ///
     /// ## Why it matters
     /// These words choose the behaviour: who may answer, whether the workflow waits, what the answer must look like. A
-    /// gate of a type that nobody knows might not hold anything back.
+    /// gate of an unknown type might not stop anything.
     ///
     /// ## Example
     /// ```yaml

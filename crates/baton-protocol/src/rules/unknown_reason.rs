@@ -48,7 +48,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     );
 }
 
-/// Says whether a word is one of the usual ones or of the project's own.
+/// Returns whether a word is one of the usual ones or of the project's own.
 pub(super) fn knows(word: &str, usual: &[&str], own: &[String]) -> bool {
     // Comparing spellings allocates; most words are written as they should be.
     usual.contains(&word)

@@ -2,13 +2,13 @@
 
 use super::RuleFindings;
 use crate::diagnostic::excerpt;
-use crate::wire::closest;
+use crate::wire::{closest, distinct};
 use crate::workflow::expression::Reference;
 use crate::workflow::{WorkflowCase, Within};
 
 rule! {
     /// ## What it checks
-    /// Whether the expressions and templates of a workflow file use only names that mean something where they stand:
+    /// Whether the expressions and templates of a workflow file use only names that are defined at that place:
     ///
     /// - `inputs.NAME`: an input that the workflow declares
     /// - `phases.ID`: a phase that can come before this one; with `-` in its name, `phases['ID']`
@@ -18,7 +18,7 @@ rule! {
     /// `output_directory` knows only `inputs` and `run`. A phase sees the phases of its own list and of those around it.
     ///
     /// ## Why it matters
-    /// An unknown name is empty. A phase with `when: phases.reveiw.passed` is always left out, and nobody is told.
+    /// An unknown name would be empty: a phase with `when: phases.reveiw.passed` would always be skipped, silently.
     ///
     /// ## Example
     /// ```yaml
@@ -36,6 +36,8 @@ rule! {
     "unknown-reference": Workflow, Error => workflow check
 }
 
+const IN_BRACKETS: &str = "a name with `-` needs brackets: ";
+
 /// Functions that the template engine brings along.
 const FUNCTIONS: [&str; 5] = ["range", "dict", "namespace", "debug", "loop"];
 
@@ -43,10 +45,13 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     for ((pointer, step), worked) in case.worked() {
         // Where output goes is worked out for every phase, so every list may have its item there.
         let items = step.map_or_else(|| all_items(case), |step| items(case, step));
-        for reference in worked.references().unwrap_or_default() {
-            if let Some((message, help)) = fault(case, &reference, step, &items) {
-                findings.add(&pointer, message, help);
-            }
+        let references = worked.references().unwrap_or_default();
+        let faults: Vec<(String, String)> =
+            references.iter().filter_map(|reference| fault(case, reference, step, &items)).collect();
+        // `phases.code-review` is read as a subtraction, so the rest of the name is not another mistake.
+        let cut = faults.iter().find(|(_, help)| help.starts_with(IN_BRACKETS));
+        for (message, help) in cut.map_or(&faults[..], std::slice::from_ref) {
+            findings.add(&pointer, message, help);
         }
     }
 }
@@ -86,19 +91,19 @@ fn unknown_name(name: &str, with_phases: bool, items: &[&str]) -> (String, Strin
     known.extend(["inputs", "run"]);
     let help = match closest(name, &known) {
         Some(close) => format!("did you mean `{close}`?"),
-        None => format!("known here: {}; text that is meant literally stands in quotes", known.join(", ")),
+        None => format!("known here: {}; text needs its own quotes: \"'{}'\"", known.join(", "), excerpt(name)),
     };
-    (format!("`{}` means nothing here", excerpt(name)), help)
+    (format!("unknown name `{}`", excerpt(name)), help)
 }
 
 fn unknown_input(case: &WorkflowCase<'_>, name: &str) -> Option<(String, String)> {
     let known: Vec<&str> = case.workflow.inputs.names().collect();
-    if known.contains(&name) {
+    if known.contains(&name) || (known.is_empty() && case.is_unread("/inputs")) {
         return None;
     }
     let help = match closest(name, &known) {
         Some(close) => format!("did you mean `inputs.{close}`?"),
-        None => "declare it under `inputs`".to_owned(),
+        None => format!("declare it: `inputs: {{{}: {{required: true}}}}`", excerpt(name)),
     };
     Some((format!("this workflow has no input `{}`", excerpt(name)), help))
 }
@@ -117,20 +122,22 @@ fn unknown_phase(case: &WorkflowCase<'_>, id: &str, step: usize) -> Option<(Stri
             format!("the phase `{id}` never comes before this one"),
             "use the result of an earlier phase".to_owned(),
         )),
-        None => Some((format!("there is no phase `{}` to be seen here", excerpt(id)), help_for(case, id, step))),
+        None => Some((format!("unknown phase `{}`", excerpt(id)), help_for(case, id, step))),
     }
 }
 
 fn help_for(case: &WorkflowCase<'_>, id: &str, step: usize) -> String {
     let flow = &case.flow;
     let visible = flow.around(step).flat_map(|outer| flow.neighbours(outer));
-    let known: Vec<&str> = visible.map(|other| flow.steps[*other].phase.id()).collect();
+    let others = visible.filter(|other| **other != step).map(|other| flow.steps[*other].phase.id());
+    let known = distinct(&others.collect::<Vec<_>>());
     // `phases.code-review` is read as a subtraction.
     let cut = known.iter().find(|name| name.strip_prefix(id).is_some_and(|rest| rest.starts_with('-')));
     match (cut, closest(id, &known)) {
-        (Some(name), _) => format!("a name with `-` stands in brackets: phases['{name}']"),
+        (Some(name), _) => format!("{IN_BRACKETS}phases['{name}']"),
         (None, Some(close)) if close.contains('-') => format!("did you mean `phases['{close}']`?"),
         (None, Some(close)) => format!("did you mean `phases.{close}`?"),
-        (None, None) => format!("to be seen here: {}", known.join(", ")),
+        (None, None) if known.is_empty() => "this is the only phase: add the one that is meant before it".to_owned(),
+        (None, None) => format!("known here: {}", known.join(", ")),
     }
 }

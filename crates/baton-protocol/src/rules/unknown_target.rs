@@ -2,22 +2,22 @@
 
 use super::RuleFindings;
 use crate::diagnostic::excerpt;
-use crate::wire::{closest, join};
+use crate::wire::{closest, distinct, join};
 use crate::workflow::{WorkflowCase, Within};
 
 rule! {
     /// ## What it checks
-    /// Whether every phase that is gone to exists in the workflow file:
+    /// Whether every phase that something leads to exists in the workflow file:
     ///
     /// - `next`: a phase of the same list, or `end`
     /// - `on_failure`: a phase of the same list, `gate` or `stop`
     /// - `choices` of a gate: a phase of the same list, `next`, `stop` or `end`
     /// - `phase` of a route: any phase
     ///
-    /// Phases that run at the same time cannot be gone to from each other.
+    /// Phases that run at the same time cannot lead to each other, and a phase cannot lead to itself.
     ///
     /// ## Why it matters
-    /// A way that leads nowhere is found when somebody takes it, after the work of the phases before it.
+    /// Otherwise the mistake is only found when the run gets there, after the work of all phases before it.
     ///
     /// ## Example
     /// ```yaml
@@ -38,7 +38,7 @@ rule! {
 fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     for (index, step) in case.flow.steps.iter().enumerate() {
         let alone = step.within == Within::Parallel;
-        let mut judge = |target: &str, pointer: &str, words: &[&str]| {
+        let judge = |target: &str, pointer: &str, words: &[&str], findings: &mut RuleFindings<'_>| {
             if words.contains(&target) || (!alone && case.flow.neighbour(index, target).is_some()) {
                 return;
             }
@@ -50,16 +50,22 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
         if let Some(next) = step.phase.next.as_deref()
             && !alone
         {
-            judge(next, &join(&step.pointer, "next"), &["end"]);
+            let pointer = join(&step.pointer, "next");
+            if next == step.phase.id() {
+                let message = format!("the phase `{}` leads only to itself", excerpt(next));
+                findings.add(&pointer, message, "name another phase or `end`; without `next` the following phase comes next");
+            } else {
+                judge(next, &pointer, &["end"], findings);
+            }
         }
         if let Some(target) = &step.phase.on_failure {
-            judge(target, &join(&step.pointer, "on_failure"), &["gate", "stop"]);
+            judge(target, &join(&step.pointer, "on_failure"), &["gate", "stop"], findings);
         }
         for (member, gate) in step.phase.gates() {
             let choices = join(&join(&step.pointer, member), "choices");
             for (choice, target) in &gate.choices {
                 // What is no text names no phase either.
-                judge(target.as_str().unwrap_or_default(), &join(&choices, choice), &["next", "stop", "end"]);
+                judge(target.as_str().unwrap_or_default(), &join(&choices, choice), &["next", "stop", "end"], findings);
             }
         }
     }
@@ -74,7 +80,7 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
 fn report(target: &str, pointer: &str, usable: &[&str], findings: &mut RuleFindings<'_>) {
     let help = match closest(target, usable) {
         Some(close) => format!("did you mean `{close}`?"),
-        None => format!("use one of: {}", usable.join(", ")),
+        None => format!("use one of: {}", distinct(usable).join(", ")),
     };
-    findings.add(pointer, format!("this leads nowhere: there is no phase `{}` here", excerpt(target)), help);
+    findings.add(pointer, format!("unknown phase `{}`", excerpt(target)), help);
 }

@@ -8,8 +8,8 @@ rule! {
     /// In a handoff an unknown field is kept and only a warning; in a workflow file it is an error.
     ///
     /// ## Why it matters
-    /// A workflow file is a promise about limits and gates. A misspelt `timeuot` is a phase that may run for ever, and
-    /// a misspelt `review` is a gate that nobody guards.
+    /// A workflow file is a promise about limits and gates. With a misspelt `timeuot` a phase may run forever, and with
+    /// a misspelt `review` nobody is asked.
     ///
     /// ## Example
     /// ```yaml

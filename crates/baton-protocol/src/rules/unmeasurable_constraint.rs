@@ -37,7 +37,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
             findings.add(
                 &format!("/expectations/constraints/{index}"),
                 format!("this constraint {reason}"),
-                "set a limit that can be seen kept or broken: a number, a file not to touch, a standard to meet",
+                "set a limit that can be checked: a number, a file not to touch, a standard to meet",
             );
         }
     }

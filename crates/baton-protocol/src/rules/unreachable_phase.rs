@@ -36,13 +36,27 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
         let Some(first) = list.first().copied().filter(|first| flow.steps[*first].within != Within::Parallel) else {
             continue;
         };
-        let reached = flow.reach(first);
-        for step in list.iter().copied().filter(|step| *step != first && !reached[*step]) {
-            findings.add(
-                &flow.steps[step].pointer,
-                format!("nothing leads to the phase `{}`", excerpt(flow.steps[step].phase.id())),
-                "let a phase before it go on to it, or drop it",
-            );
+        let mut reached = flow.reach(first);
+        reached[first] = true;
+        for (step, before) in list.iter().copied().skip(1).zip(list) {
+            let before = &flow.steps[*before].phase;
+            // Where `next` itself is wrong, that is the mistake, and what was skipped by it follows from that.
+            let is_mended = before.next.as_deref().is_some_and(|next| {
+                next == before.id() || (next != "end" && flow.neighbour(step, next).is_none())
+            });
+            if !reached[step] && !is_mended {
+                let passed = before.next.as_deref().map(|next| format!(": `{}` leads to `{next}`", before.id()));
+                findings.add(
+                    &flow.steps[step].pointer,
+                    format!("unreachable phase `{}`{}", excerpt(flow.steps[step].phase.id()), passed.unwrap_or_default()),
+                    "let an earlier phase lead to it, or remove it",
+                );
+            }
+            // What can be reached only from here is not another mistake.
+            if !reached[step] {
+                reached[step] = true;
+                flow.reach(step).into_iter().zip(&mut reached).for_each(|(further, reached)| *reached |= further);
+            }
         }
     }
 }

@@ -2,12 +2,11 @@
 
 rule! {
     /// ## What it checks
-    /// Whether the file can be read as exactly one JSON or YAML document, or as Markdown that ends in one. Not
-    /// readable is: an empty or binary file, text that is not UTF-8, a document over 8 MiB, invalid JSON or YAML, a
-    /// key that stands twice in one object, a YAML key that is no text, merge keys and unknown tags, nesting deeper
-    /// than 64, more than 100 000 values (YAML aliases included), several documents in one file, merge conflict
-    /// markers, a JSON document or a fenced block that was cut off, and Markdown without a block that has the marks
-    /// of a handoff.
+    /// Whether the file can be read as exactly one JSON or YAML document, or as Markdown that ends in one. These cannot
+    /// be read: an empty or binary file, text that is not UTF-8, a document over 8 MiB, invalid JSON or YAML, duplicate
+    /// keys in an object, a YAML key that is not text, merge keys and unknown tags, nesting deeper than 64, more than
+    /// 100 000 values (YAML aliases included), several documents in one file, merge conflict markers, a JSON document
+    /// or a fenced block that was cut off, and Markdown without a block that looks like a handoff.
     ///
     /// It is an error in every dialect, and neither configuration nor the document itself can change that: without a
     /// document nothing else can be checked.

@@ -11,9 +11,9 @@ rule! {
     /// phase must not be called `end`, `gate`, `stop`, `next` or `human`; an agent must not be called `human` or `*`.
     ///
     /// ## Why it matters
-    /// The output, the logs and the record of a phase stand in folders with its name. The reserved words already mean something in `next`, `on_failure` and routes: a
-    /// phase called `stop` could never be gone to. A number such as `4.5` is a name; expressions reach it as
-    /// `phases['4.5']`.
+    /// The output, the logs and the record of a phase are in folders with its name. The reserved words already have a
+    /// meaning in `next`, `on_failure` and routes: nothing could lead to a phase called `stop`. A number such as `4.5`
+    /// is a name; expressions reach it as `phases['4.5']`.
     ///
     /// ## Example
     /// ```yaml
@@ -45,14 +45,14 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
         if let Some(fault) = unsafe_id::fault(id) {
             findings.add(&pointer, format!("this name cannot safely be a folder: {fault}"), HELP);
         } else if RESERVED.iter().any(|word| word.eq_ignore_ascii_case(id)) {
-            findings.add(&pointer, format!("`{id}` means something else already"), "choose another name");
+            findings.add(&pointer, format!("`{id}` is a reserved name"), "choose another name");
         }
     }
     for name in case.workflow.agents.names() {
         let pointer = join("/agents", name);
         let person = Party { agent: Some(name.to_owned()), ..Party::default() }.is_person();
         if person || name == "*" || RECEIVERS.iter().any(|receiver| same_word(receiver, name)) {
-            findings.add_name(&pointer, format!("`{name}` means something else already"), "choose another name");
+            findings.add_name(&pointer, format!("`{name}` is a reserved name"), "choose another name");
         } else if let Some(fault) = unsafe_id::fault(name) {
             findings.add_name(&pointer, format!("this name cannot safely be part of a file name: {fault}"), HELP);
         }

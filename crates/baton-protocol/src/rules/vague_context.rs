@@ -7,14 +7,14 @@ use crate::prose;
 
 rule! {
     /// ## What it checks
-    /// Whether what the next agent is told is enough to start work. It looks at `handoff.context` of metadata-block
-    /// and phase-block (unless `next_phase` is `complete`: nobody comes after it), at `next.context` of native
-    /// reports, and at the `instructions` of task and native requests.
+    /// Whether the text for the next agent is enough to start work. It looks at `handoff.context` of metadata-block and
+    /// phase-block (unless `next_phase` is `complete`, because no agent follows), at `next.context` of native reports,
+    /// and at the `instructions` of task and native requests.
     ///
-    /// The text is weighed as for `vague-summary`: paths, identifiers and labels earn three points; names, acronyms
-    /// and measured numbers two; bare numbers, quoted values and every word that is not filler one; filler
-    /// ("continue", "see above", "the task", "is ready") none. Three points are enough, two if the text does not
-    /// claim that something was done. In doubt it is silent. The sentences that it is tested with are in
+    /// The text is scored as for `vague-summary`: paths, identifiers and labels earn three points; names, acronyms and
+    /// measured numbers two; bare numbers, quoted values and every word that is not filler one; filler ("continue",
+    /// "see above", "the task", "is ready") none. Three points are enough, or two if the text does not claim that
+    /// something was done. In doubt the rule reports nothing. The sentences that it is tested with are in
     /// `crates/baton-protocol/sentences/`.
     ///
     /// It is an error for task, where the instructions are the whole task, and a warning elsewhere. A blank text is

@@ -58,6 +58,6 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(summary) = summary.filter(|summary| !summary.trim().is_empty()) else { return };
     if let Some(reason) = prose::vague(summary) {
         let message = format!("{} {reason}", called(pointer));
-        findings.add(pointer, message, "name what was done and what came out: files, numbers, decisions");
+        findings.add(pointer, message, "name what was done and with what result: files, numbers, decisions");
     }
 }

@@ -2,16 +2,16 @@
 
 rule! {
     /// ## What it checks
-    /// A file was created, changed or deleted during the attempt that fits none of the patterns in the phase's `writes`.
-    /// What a command of `verify` changes counts as well, since it may run what the agent has written. Left alone are files
-    /// that git ignored before the attempt, what phases at the same time may write by their own `writes`, and the output
-    /// directory. What cannot be checked goes to a person: a file that a phase without `writes` may have changed at the same
-    /// time, or more new files than can be compared. So does a `baton.toml` that was changed, unless `writes` names it: it tells
-    /// Baton how to work. Applies when Baton runs the work.
+    /// A file was created, changed or deleted during the attempt that matches no pattern in the phase's `writes`.
+    /// Changes by a command of `verify` count as well, because it may run what the agent wrote. Files that git ignored
+    /// before the attempt, files in the `writes` of parallel phases, and the output directory are not checked. If
+    /// something cannot be checked, a person is asked: a file that a phase without `writes` may have changed at the
+    /// same time, or more new files than can be compared. The same holds for a changed `baton.toml`, unless `writes`
+    /// matches it, because it configures Baton. Applies when Baton runs the work.
     ///
     /// ## Why it matters
-    /// `writes` keeps two agents that run at the same time off the same files. Whoever writes elsewhere destroys the work of
-    /// another, or goes beyond what was asked.
+    /// `writes` keeps parallel agents away from each other's files. An agent that writes elsewhere destroys the work of
+    /// another, or does more than it was asked to.
     ///
     /// ## Example
     /// With `writes: ["src/**"]` in the workflow, `Cargo.toml` was changed.

@@ -1,6 +1,6 @@
 //! The vocabulary: all tokens by rank, with an open-addressing hash index from bytes to rank.
 
-/// The rank of bytes that are no token; it is higher than any other.
+/// The rank of bytes that are not a token; it is higher than any other.
 pub(super) const NO_RANK: u32 = u32::MAX;
 
 /// A slot of the index holds a rank in its low bits and the top bits of the hash above them.

@@ -46,6 +46,12 @@ macro_rules! wire {
                 Some(node)
             }
 
+            fn has_member(&self, name: &str) -> bool {
+                let mut members = serde_json::Map::new();
+                self.write_members(&mut members);
+                members.contains_key(name)
+            }
+
             /// Writes the members into a map, in their order.
             pub fn write_members(&self, map: &mut serde_json::Map<String, serde_json::Value>) {
                 $(
@@ -64,14 +70,17 @@ macro_rules! wire {
                     reader.wrong_type(Self::EXPECTED, node);
                     return None;
                 };
-                reader.require(Self::required(), &members);
+                reader.require_of(Self::required(), Self::MEMBERS, &members);
                 let mut this = Self::default();
                 if members.is_empty() {
                     reader.keep(serde_json::Value::Object(serde_json::Map::new()));
                 }
                 for (name, node) in members {
-                    if let Some(node) = this.fill_member(&name, node, reader) {
-                        reader.unknown_member(&name, node, Self::MEMBERS);
+                    if let Some(node) = this.fill_member(&name, node, reader)
+                        && let Some((meant, node)) = reader.unknown_member(&name, node, Self::MEMBERS)
+                        && !this.has_member(meant)
+                    {
+                        this.fill_member(meant, node, reader);
                     }
                 }
                 Some(this)

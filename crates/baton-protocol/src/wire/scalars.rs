@@ -30,9 +30,15 @@ impl Wire for bool {
     const EXPECTED: &'static str = "true or false";
 
     fn read(node: Node<'_>, reader: &mut Reader) -> Option<Self> {
-        match node {
-            Node::Bool(value) => Some(value),
-            other => {
+        let meant = node.as_text().and_then(super::yes_or_no);
+        match (node, meant) {
+            (Node::Bool(value), _) => Some(value),
+            (other, Some(meant)) => {
+                let message = reader.should_be(Self::EXPECTED, other.kind());
+                reader.wrong_value(message, Some(format!("write `{meant}`")), other);
+                None
+            }
+            (other, None) => {
                 reader.wrong_type(Self::EXPECTED, other);
                 None
             }
@@ -53,8 +59,18 @@ impl Wire for u64 {
             Node::Plain(text) => text.parse().ok(),
             _ => None,
         };
-        if number.is_none() {
-            reader.wrong_type(Self::EXPECTED, node);
+        let written = match &node {
+            Node::Number(number) => Some(number.to_string()),
+            Node::Plain(text) => Some(text.to_string()),
+            _ => None,
+        };
+        match (number, written) {
+            (None, Some(written)) => {
+                let help = reader.right_type(Self::EXPECTED, &node);
+                reader.wrong_value(reader.should_be(Self::EXPECTED, &written), help, node);
+            }
+            (None, None) => reader.wrong_type(Self::EXPECTED, node),
+            _ => {}
         }
         number
     }
@@ -86,6 +102,7 @@ impl Wire for Number {
 
 impl Wire for Value {
     const EXPECTED: &'static str = "anything";
+    const TAKES_NULL: bool = true;
 
     fn read(node: Node<'_>, _: &mut Reader) -> Option<Self> {
         Some(node.into_json())

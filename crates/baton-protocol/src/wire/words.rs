@@ -38,13 +38,24 @@ pub fn closest<'w>(word: &str, known: &[&'w str]) -> Option<&'w str> {
         .map(|(_, candidate)| candidate)
 }
 
-/// Says whether two words are worth a comparison: most pairs differ at both ends.
+/// Returns whether two words are worth a comparison: most pairs differ at both ends.
 fn may_be_near(word: &str, candidate: &str) -> bool {
     let end = |text: &str| (text.bytes().next(), text.bytes().next_back());
     let (first, last) = end(word);
     let (candidate_first, candidate_last) = end(candidate);
     let same = |left: Option<u8>, right: Option<u8>| left == right.map(|byte| byte.to_ascii_lowercase());
     same(first, candidate_first) || (word.len().abs_diff(candidate.len()) <= 3 && same(last, candidate_last))
+}
+
+/// Returns the words that are not blank, each once, in their order.
+pub fn distinct<'w>(words: &[&'w str]) -> Vec<&'w str> {
+    let mut found: Vec<&str> = Vec::new();
+    for word in words.iter().filter(|word| !word.trim().is_empty()) {
+        if !found.contains(word) {
+            found.push(word);
+        }
+    }
+    found
 }
 
 /// Suggests a known word, or lists them all.

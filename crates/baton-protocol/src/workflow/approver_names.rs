@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::tree::Node;
 use crate::wire::{Reader, Wire};
 
-/// Names of those who may decide. An empty list is not the same as none: it names nobody, and is a mistake.
+/// Names of those who may decide. An empty list differs from a missing one: it allows nobody, which is a mistake.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ApproverNames(pub Vec<String>);
 

@@ -26,13 +26,13 @@ wire! {
         optional hide: Vec<String>,
         /// Files and folders that may be changed although they lie outside of the workspace; they are never hidden.
         optional write: Vec<String>,
-        /// Whether there is a network; `true` unless given.
+        /// Whether there is a network; default: `true`.
         optional network: Option<bool>,
-        /// The most processes at the same time; 4096 unless given. The kernel does not count those of root.
+        /// The most processes at the same time; default: 4096. The kernel does not count those of root.
         optional processes: Option<u64>,
-        /// The most that one file may grow to, in MiB; 16384 unless given.
+        /// The most that one file may grow to, in MiB; default: 16384.
         optional file_megabytes: Option<u64>,
-        /// The most files that one process may have open; 65536 unless given.
+        /// The most files that one process may have open; default: 65536.
         optional open_files: Option<u64>,
     }
 }
@@ -46,9 +46,17 @@ impl Wire for PathPatterns {
 
     fn read(node: Node<'_>, reader: &mut Reader) -> Option<Self> {
         match node {
-            Node::List(nodes) => Some(PathPatterns(
-                nodes.into_iter().enumerate().map(|(index, node)| reader.item(index, node)).collect(),
-            )),
+            Node::List(nodes) => {
+                if let Some(outside) = nodes.iter().filter_map(Node::as_text).find(|pattern| lies_outside(pattern)) {
+                    let message = format!("`{outside}` lies outside of the workspace, where nobody may write");
+                    let help = "write a pattern relative to the workspace, such as `src/**`".to_owned();
+                    reader.wrong_value(message, Some(help), Node::List(nodes));
+                    return None;
+                }
+                Some(PathPatterns(
+                    nodes.into_iter().enumerate().map(|(index, node)| reader.item(index, node)).collect(),
+                ))
+            }
             other => {
                 reader.wrong_type(Self::EXPECTED, other);
                 None
@@ -59,6 +67,10 @@ impl Wire for PathPatterns {
     fn write(&self) -> Value {
         json!(self.0)
     }
+}
+
+fn lies_outside(pattern: &str) -> bool {
+    pattern.starts_with('/') || pattern.split('/').any(|part| part == "..")
 }
 
 impl JsonSchema for PathPatterns {

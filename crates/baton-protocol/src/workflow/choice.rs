@@ -6,9 +6,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
 use super::GateFields;
+use crate::diagnostic::{Finding, Place, excerpt};
 use crate::model::terms::GateType;
 use crate::tree::Node;
-use crate::wire::{Reader, Wire};
+use crate::wire::{Reader, Wire, closest};
 
 /// A command: one text for the shell, or a program and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +27,7 @@ impl Default for CommandLine {
 }
 
 impl CommandLine {
-    /// Says whether there is nothing to run.
+    /// Returns whether there is nothing to run.
     pub fn is_empty(&self) -> bool {
         match self {
             CommandLine::Shell(text) => text.trim().is_empty(),
@@ -107,7 +108,7 @@ pub enum PassWhen {
 impl PassWhen {
     const WORDS: [&'static str; 3] = ["all_must_pass", "any_pass", "majority_pass"];
 
-    /// Says whether so many of so many are enough.
+    /// Returns whether so many of so many are enough.
     pub fn is_met(self, passed: usize, total: usize) -> bool {
         match self {
             PassWhen::AllMustPass => passed == total,
@@ -139,7 +140,18 @@ impl Wire for PassWhen {
             Node::Text(word) if same(word, "any_pass") => Some(PassWhen::AnyPass),
             Node::Text(word) if same(word, "majority_pass") => Some(PassWhen::MajorityPass),
             Node::Text(word) => {
-                reader.unknown_word(&crate::rules::unknown_kind::RULE, "rule of aggregation", word, &Self::WORDS);
+                let place = Place::Value(reader.pointer());
+                let message = format!("unknown `pass_when` `{}`", excerpt(word));
+                let meant = Self::WORDS.iter().find(|known| {
+                    known.starts_with(&*word.to_ascii_lowercase()) && !word.is_empty()
+                        || closest(word, &[known]).is_some()
+                });
+                let help = match meant {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => format!("use one of: {}, {{at_least: 2}}", Self::WORDS.join(", ")),
+                };
+                reader.findings.push(Finding::new(&crate::rules::unknown_kind::RULE, place, message).help(help));
+                reader.keep(json!(word));
                 return None;
             }
             Node::Object(members) => match members.as_slice() {

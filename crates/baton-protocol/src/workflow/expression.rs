@@ -1,5 +1,9 @@
 //! Expressions and templates of a workflow file: whether they can be read, and which names they use.
 
+mod words;
+
+pub use words::{OWN_FILTERS, other_operator, unknown_word};
+
 use std::fmt;
 
 use minijinja::Environment;

@@ -1,15 +1,31 @@
-//! Eyes on the files around a workflow file. A port: this crate does no I/O, whoever judges brings the eyes.
+//! Access to the files around a workflow file. A port: this crate does no I/O, so the caller provides the access.
 
+use super::Workflow;
 use crate::surroundings::PathState;
 
-/// The files that a workflow file speaks of.
+/// The files that a workflow file refers to.
 pub trait Files {
     /// Says what stands at a path, relative to the workflow file or absolute.
     fn look(&self, path: &str) -> PathState;
 
-    /// Says whether there is a program that can be started: a path as in `look`, or a name that is searched for.
+    /// Returns whether something exists at a path, relative to the workspace.
+    fn is_in_workspace(&self, path: &str) -> bool;
+
+    /// Returns whether there is a program that can be started: a path as in `look`, or a name that is searched for.
     fn has_program(&self, program: &str) -> bool;
 
-    /// Says whether a variable of the environment is set.
+    /// Returns whether a variable of the environment is set.
     fn has_variable(&self, name: &str) -> bool;
+
+    /// Reads the workflow at a path as in `look`; nothing if there is no file.
+    fn nested(&self, path: &str) -> Option<NestedWorkflow>;
+}
+
+/// A workflow that runs as a phase of another one.
+#[derive(Debug)]
+pub struct NestedWorkflow {
+    /// What it says, if it can be read.
+    pub workflow: Option<Workflow>,
+    /// Whether it has the workflow around it as a phase, itself or through others.
+    pub leads_back: bool,
 }

@@ -76,7 +76,7 @@ impl Phase {
 }
 
 impl GateFields {
-    /// Says whether it demands something of those who decide.
+    /// Returns whether it demands something of those who decide.
     pub fn names_deciders(&self) -> bool {
         !self.approver_names().is_empty() || self.at_least.is_some() || self.signed == Some(true)
     }

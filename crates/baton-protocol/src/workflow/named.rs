@@ -32,9 +32,15 @@ impl<T> NamedList<T> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Says whether there is nothing.
+    /// Returns whether there is nothing.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+impl<T> FromIterator<(String, T)> for NamedList<T> {
+    fn from_iter<I: IntoIterator<Item = (String, T)>>(named: I) -> NamedList<T> {
+        NamedList(named.into_iter().collect())
     }
 }
 

@@ -1,11 +1,14 @@
 //! From bytes to a workflow: a whole file of YAML or JSON.
 
+use serde_json::{Map, Value};
+
 use super::Workflow;
+use super::advice::ADVICE;
 use crate::diagnostic::{Findings, Place};
 use crate::read::{Block, Format, Trouble, allow, conflict, conflicted, decode};
 use crate::reading::{note_encoding, permission, unreadable};
-use crate::rules;
 use crate::settings::Permission;
+use crate::tree::Node;
 use crate::wire::{Reader, Wire};
 
 /// What reading a workflow file gave.
@@ -15,6 +18,10 @@ pub struct WorkflowReading {
     pub workflow: Option<Workflow>,
     /// What was found while reading.
     pub findings: Findings,
+    /// Where lists and objects stand that are empty.
+    pub empty: Vec<String>,
+    /// Where something could not be read that is like what was found before it.
+    pub unsaid: Vec<String>,
     /// What the comments of the file allow, with their reasons.
     pub permissions: Vec<Permission>,
     /// Whether the file could be parsed, so that findings can point into it.
@@ -32,9 +39,17 @@ pub fn read(bytes: &[u8]) -> WorkflowReading {
 
 /// Returns the whole file as a block: JSON if it begins like JSON, otherwise YAML.
 pub(super) fn block(bytes: &[u8]) -> Result<Block<'_>, Trouble> {
+    if bytes.trim_ascii().is_empty() {
+        return Err(nothing_said());
+    }
     let (text, offset) = decode(bytes)?;
     let format = if text.trim_start().starts_with(['{', '[']) { Format::Json } else { Format::Yaml };
     Ok(Block::whole(format, text, offset))
+}
+
+fn nothing_said() -> Trouble {
+    Trouble::new("the file is empty", 0..0)
+        .help("write `name`, `agents` and `phases`; `baton init` makes a small workflow")
 }
 
 impl WorkflowReading {
@@ -57,8 +72,15 @@ impl WorkflowReading {
             Trouble { span, ..trouble }
         })?;
         self.parsed = true;
-        let mut reader = Reader::with_unknown(&rules::unknown_workflow_field::RULE);
+        if node == Node::Null {
+            return Err(nothing_said());
+        }
+        let mut reader = Reader::with_advice(&ADVICE);
         self.workflow = Workflow::read(node, &mut reader);
+        let is_empty = |value: &Value| *value == Value::Array(Vec::new()) || *value == Value::Object(Map::new());
+        self.empty =
+            reader.residue.into_iter().filter(|(_, value)| is_empty(value)).map(|(pointer, _)| pointer).collect();
+        self.unsaid = reader.unsaid;
         self.findings.append(reader.findings);
         self.judge_allowances();
         self.take_comments(&block, offset);

@@ -21,14 +21,21 @@ pub struct WorkflowCase<'a> {
     pub incomplete: bool,
     /// Pointers of what could not be read and is therefore missing in the workflow.
     unread: Vec<&'a str>,
+    /// Pointers of lists and objects that are empty.
+    empty: &'a [String],
 }
 
 impl<'a> WorkflowCase<'a> {
-    /// Says whether something at or below a pointer could not be read, so that what is missing may not be missing.
+    /// Returns whether something at or below a pointer could not be read, so that what is missing may not be missing.
     pub fn is_unread(&self, pointer: &str) -> bool {
         let below =
             |unread: &&str| unread.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         self.unread.iter().any(below)
+    }
+
+    /// Returns whether an empty list or object stands at a pointer.
+    pub fn is_empty(&self, pointer: &str) -> bool {
+        self.empty.iter().any(|empty| empty == pointer)
     }
 
     fn new(
@@ -37,7 +44,8 @@ impl<'a> WorkflowCase<'a> {
         files: Option<&'a dyn Files>,
         settings: &'a Settings,
     ) -> Self {
-        let unread = reading.findings.as_slice().iter().map(|finding| finding.place.pointer());
+        let found = reading.findings.as_slice().iter().map(|finding| finding.place.pointer());
+        let unread = found.chain(reading.unsaid.iter().map(String::as_str));
         let flow = Flow::of(workflow);
         let is_field = |finding: &diagnostic::Finding| {
             finding.rule.name == rules::missing_field::RULE.name && finding.place.pointer().is_empty()
@@ -49,6 +57,7 @@ impl<'a> WorkflowCase<'a> {
             incomplete,
             files,
             settings,
+            empty: &reading.empty,
             unread: unread.filter(|pointer| !pointer.is_empty()).collect(),
         }
     }

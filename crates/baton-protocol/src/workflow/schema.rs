@@ -4,6 +4,8 @@ use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 
+use serde_json::{Value, json};
+
 use super::Workflow;
 
 /// Returns the JSON Schema of workflow files.
@@ -13,9 +15,14 @@ pub fn schema() -> Schema {
     schema
 }
 
-/// Forbids unknown members where the members are fixed.
+/// Forbids unknown members where the members are fixed, and members without a value.
 fn close(schema: &mut Schema) {
-    if schema.get("properties").is_some() {
-        schema.insert("additionalProperties".to_owned(), false.into());
+    let Some(Value::Object(members)) = schema.get_mut("properties") else { return };
+    for (name, member) in members {
+        // The default of an input may be null.
+        if let Some(Value::Array(choices)) = member.get_mut("anyOf").filter(|_| name != "default") {
+            choices.retain(|choice| *choice != json!({ "type": "null" }));
+        }
     }
+    schema.insert("additionalProperties".to_owned(), false.into());
 }

@@ -35,7 +35,7 @@ impl Address {
         let wrong = |why: String| StoreError::Invalid(format!("{place}: {why}"));
         if is_no_database(&url) {
             let form = "postgres://USER@HOST/DATABASE, with %2F for a `/` in a name and %20 for a blank";
-            return Err(wrong(format!("what stands behind the server is not the name of a database; write {form}")));
+            return Err(wrong(format!("the part after the server is not the name of a database; write {form}")));
         }
         let mut config: Config = url.parse().map_err(|error| wrong(super::fault::chain(&error)))?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {

@@ -24,7 +24,7 @@ pub(super) async fn checkup(node: &Node) -> Result<Checkup, Fault> {
         }
         for (column, name) in [(2, "fsync"), (3, "full_page_writes"), (4, "synchronous_commit")] {
             if row.try_get::<_, &str>(column)? == "off" {
-                faults.push(format!("{name} is off: what was accepted can be lost with the power"));
+                faults.push(format!("{name} is off: accepted work can be lost in a power failure"));
             }
         }
         if row.try_get(5)? {

@@ -50,7 +50,7 @@ impl From<PoolError> for Fault {
     fn from(error: PoolError) -> Self {
         match error {
             PoolError::Backend(error) => error.into(),
-            PoolError::Timeout(_) => Fault::Lost("no connection became free in time".to_owned()),
+            PoolError::Timeout(_) => Fault::Lost("no free connection in time".to_owned()),
             PoolError::Closed | PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => {
                 Fault::Lost(chain(&error))
             }
@@ -104,7 +104,7 @@ fn by_code(code: &SqlState, said: String) -> Fault {
         code if lost.contains(code) || code.code().starts_with("08") => Fault::Lost(said),
         code if unwritable.contains(code) => Fault::Final(StoreError::Unwritable(said)),
         code if wrong.contains(code) => {
-            Fault::Final(StoreError::Invalid(format!("the server does not let us in: {said}")))
+            Fault::Final(StoreError::Invalid(format!("the server refused the connection: {said}")))
         }
         code if unreachable.contains(code) => Fault::Final(StoreError::Unreachable(said)),
         code if code.code().starts_with("XX00") => Fault::Final(StoreError::Damaged(said)),
@@ -168,7 +168,7 @@ impl Patience {
                 Ok(())
             }
             Fault::Raced if self.races >= RACES_MAX => {
-                Err(StoreError::Unreachable(format!("others were faster {RACES_MAX} times")))
+                Err(StoreError::Unreachable(format!("lost a race against other writers {RACES_MAX} times")))
             }
             Fault::Raced => {
                 self.races += 1;
@@ -176,7 +176,7 @@ impl Patience {
                 Ok(())
             }
             Fault::Locked(said) if Instant::now() > self.until => Err(StoreError::Unreachable(format!(
-                "somebody else has locked what is needed in the database ({said}); pg_locks shows who"
+                "another session holds a lock in the database ({said}); pg_locks shows which"
             ))),
             // The server has waited already.
             Fault::Locked(_) => {

@@ -2,7 +2,7 @@
 
 use baton_engine::handoff::{Handoff, StateName, WrittenDocument};
 use baton_engine::journal::{Event, Head};
-use baton_engine::store::{Count, Filter, StoreError};
+use baton_engine::store::{Count, Filter, PositionedEvent, StoreError};
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use tokio_postgres::Row as SqlRow;
@@ -110,6 +110,27 @@ pub(super) async fn history_of(node: &Node, id: &HandoffId) -> Result<Vec<Event>
     let found = node.session().await?.query(sql, &[&id.as_str()]).await?;
     let of_run = |row: &SqlRow| event(&RunId::parse(row.try_get::<_, &str>(7)?).map_err(StoreError::damaged)?, row);
     found.iter().map(of_run).collect()
+}
+
+/// Returns the events of all runs behind a position.
+pub(super) async fn events_after(node: &Node, position: u64, limit: u32) -> Result<Vec<PositionedEvent>, Fault> {
+    let sql = "SELECT seq, handoff, version, at, kind, detail, hash, run, position FROM events
+               WHERE position > $1 ORDER BY position LIMIT $2";
+    let found = node.session().await?.query(sql, &[&rows::signed(position), &i64::from(limit)]).await?;
+    let positioned = |row: &SqlRow| {
+        let run = RunId::parse(row.try_get::<_, &str>(7)?).map_err(StoreError::damaged)?;
+        Ok(PositionedEvent { position: rows::unsigned(row.try_get(8)?)?, event: event(&run, row)? })
+    };
+    found.iter().map(positioned).collect()
+}
+
+/// Returns the position of the latest event. The sequence knows it without looking at events; what it has given out and was
+/// not committed is a gap.
+pub(super) async fn last_position(node: &Node) -> Result<u64, Fault> {
+    let sql = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('events', 'position')::regclass), 0)";
+    let found = node.session().await?.query(sql, &[]).await?;
+    let last: i64 = found.first().map_or(Ok(0), |row| row.try_get(0))?;
+    Ok(rows::unsigned(last)?)
 }
 
 fn event(run: &RunId, row: &SqlRow) -> Result<Event, Fault> {

@@ -17,6 +17,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { name: "handoffs", sql: include_str!("../../migrations/postgres/0001_handoffs.sql") },
     Migration { name: "contents", sql: include_str!("../../migrations/postgres/0002_contents.sql") },
     Migration { name: "ledger", sql: include_str!("../../migrations/postgres/0003_ledger.sql") },
+    Migration { name: "tokens", sql: include_str!("../../migrations/postgres/0004_tokens.sql") },
 ];
 
 /// Where applied migrations are noted.

@@ -14,7 +14,7 @@ pub(super) fn translate(error: rusqlite::Error) -> StoreError {
         // The file ends before the last page that it says it has.
         Some(ErrorCode::SystemIoFailure) if is_short(&error) => StoreError::Damaged(text),
         Some(ErrorCode::SystemIoFailure) => {
-            StoreError::Unwritable(format!("the disk does not take or give it ({text})"))
+            StoreError::Unwritable(format!("the disk cannot be read or written ({text})"))
         }
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged(text),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {

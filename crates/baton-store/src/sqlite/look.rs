@@ -3,7 +3,7 @@
 use baton_engine::handoff::{Handoff, StateName, WrittenDocument};
 use baton_engine::journal::{Event, Head};
 use baton_engine::queue::Queue;
-use baton_engine::store::{Checkup, Count, Filter, StoreError};
+use baton_engine::store::{Checkup, Count, Filter, PositionedEvent, StoreError};
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Row as SqlRow, params, params_from_iter};
@@ -113,6 +113,31 @@ fn events(connection: &Connection, sql: &str, run: &RunId, parameters: impl Para
         })
     };
     parts.into_iter().map(event).collect()
+}
+
+/// Returns the events of all runs behind a position.
+pub(super) fn events_after(
+    connection: &Connection,
+    position: u64,
+    limit: u32,
+) -> Result<Vec<PositionedEvent>, StoreError> {
+    let places = "SELECT position, run FROM events WHERE position > ?1 ORDER BY position LIMIT ?2";
+    let read = |row: &SqlRow<'_>| Ok((row.get(0)?, row.get(1)?));
+    let places: Vec<(i64, String)> = all(connection, places, params![rows::signed(position), limit], read)?;
+    let one = "SELECT seq, handoff, version, at, kind, detail, hash FROM events WHERE position = ?1";
+    let mut found = Vec::with_capacity(places.len());
+    for (position, run) in places {
+        let run = RunId::parse(run).map_err(StoreError::damaged)?;
+        let event = events(connection, one, &run, params![position])?.pop();
+        found.extend(event.map(|event| PositionedEvent { position: position.unsigned_abs(), event }));
+    }
+    Ok(found)
+}
+
+/// Returns the position of the latest event.
+pub(super) fn last_position(connection: &Connection) -> Result<u64, StoreError> {
+    let last: Vec<Option<i64>> = all(connection, "SELECT max(position) FROM events", [], |row| row.get(0))?;
+    rows::unsigned(last.into_iter().flatten().next().unwrap_or(0))
 }
 
 /// Returns the runs after one.

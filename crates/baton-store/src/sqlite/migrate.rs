@@ -10,6 +10,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0001_handoffs.sql"),
     include_str!("../../migrations/sqlite/0002_contents.sql"),
     include_str!("../../migrations/sqlite/0003_ledger.sql"),
+    include_str!("../../migrations/sqlite/0004_tokens.sql"),
 ];
 
 /// Marks the file as ours: "bton".

@@ -122,6 +122,7 @@ async fn largest_numbers_come_back(bed: Bed) {
         delay_ms: 2_592_000_000,
         multiplier: 1e-300,
         jitter: 0.1 + 0.2,
+        at_once_if_refused: true,
     };
     let accept = with(request("a"), |terms| {
         terms.timeout_ms = Some(u64::MAX);

@@ -109,7 +109,7 @@ async fn store_knows_the_time_of_its_last_change(bed: Bed) {
 
 /// The server for tests does not wait for the disk, and a checkup rightly says so.
 fn assert_no_faults(checkup: &Checkup) {
-    let deliberate = |fault: &&String| fault.ends_with("can be lost with the power");
+    let deliberate = |fault: &&String| fault.ends_with("can be lost in a power failure");
     let faults: Vec<&String> = checkup.faults.iter().filter(|fault| !deliberate(fault)).collect();
     assert!(faults.is_empty(), "{faults:?}");
 }

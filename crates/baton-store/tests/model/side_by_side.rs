@@ -218,6 +218,7 @@ impl SideBySide {
                 delay_ms: draft.delay_ms,
                 multiplier: 1.5,
                 jitter: draft.jitter,
+                ..retry::Policy::default()
             },
             key: draft.key.map(|key| format!("key {key}")),
             verify: draft.verify,
@@ -302,7 +303,7 @@ impl SideBySide {
                 Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() })
             }
             Verb::Cancel => Command::Cancel(Cancel { by, reason: None }),
-            Verb::Requeue => Command::Requeue(Requeue { by, note: None }),
+            Verb::Requeue => Command::Requeue(Requeue { by, note: None, from: None, seen: None }),
         }
     }
 }

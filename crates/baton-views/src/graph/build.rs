@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use baton_engine::flow::who_can_change_it;
 use baton_protocol::model::terms::{GateType, Outcome};
 use baton_protocol::wire::same_word;
 use baton_protocol::workflow::{DEFAULT_ROUTES, GateFields, HUMAN, Phase, PhaseKind, Workflow};
@@ -22,8 +23,8 @@ impl Graph {
     pub fn of(workflow: &Workflow, folder: &Path, nested: Nested<'_>) -> Graph {
         let mut builder = Builder { graph: Graph::default(), nested, steps: Vec::new() };
         builder.graph.title = shorten(workflow.name.as_deref().unwrap_or("workflow"), 80);
-        let start = builder.node(NodeKind::Start, "start", None, String::new());
-        let end = builder.node(NodeKind::End, "end", None, String::new());
+        let start = builder.graph.only(NodeKind::Start);
+        let end = builder.graph.only(NodeKind::End);
         let list = builder.list(workflow, &workflow.phases, None, folder, NESTED_MAX);
         let first = list.first().copied().unwrap_or(end);
         let condition = workflow.phases.first().and_then(|phase| phase.when.as_deref());
@@ -104,18 +105,34 @@ impl Builder<'_> {
             }
             match phase.on_failure.as_deref() {
                 Some("gate") => {
-                    let person = self.person();
+                    let person = self.graph.only(NodeKind::Person);
                     self.edge(here, person, EdgeKind::Failure, Some("on failure"));
                 }
-                Some("stop") => self.edge_to(here, end, EdgeKind::Failure, "on failure: stop"),
+                Some("stop") => {
+                    let stop = self.graph.only(NodeKind::Stop);
+                    self.edge(here, stop, EdgeKind::Failure, Some("on failure"));
+                }
                 Some(id) => self.edge_to(here, named(id), EdgeKind::Failure, "on failure"),
+                None if judges(phase) => {
+                    let said = if phase.gate.is_some() { "rejected" } else { "on failure" };
+                    self.edge_to(
+                        here,
+                        who_can_change_it(&phases[..index], |_| true).map(|before| nodes[before]),
+                        EdgeKind::Failure,
+                        said,
+                    );
+                }
                 None => {}
             }
             for (choice, target) in phase.gates().flat_map(|(_, gate)| &gate.choices) {
                 match target.as_str().unwrap_or_default() {
                     // The usual way, which has a line already.
                     "next" => self.name_next(here, following, choice),
-                    "stop" | "end" => self.edge_to(here, end, EdgeKind::Choice, choice),
+                    "stop" => {
+                        let stop = self.graph.only(NodeKind::Stop);
+                        self.edge(here, stop, EdgeKind::Choice, Some(choice));
+                    }
+                    "end" => self.edge_to(here, end, EdgeKind::Choice, choice),
                     id => self.edge_to(here, named(id), EdgeKind::Choice, choice),
                 }
             }
@@ -153,7 +170,7 @@ impl Builder<'_> {
                     known.label = Some(known.label.take().map(|old| format!("{old}, {label}")).unwrap_or(label));
                 }
             }
-            None => self.graph.edges.push(GraphEdge { from, to, way, label }),
+            None => self.graph.edges.push(GraphEdge { from, to, way, label, taken: false }),
         }
     }
 
@@ -189,15 +206,20 @@ impl Builder<'_> {
     /// Finds or adds the node of somebody whom others turn to.
     fn beside(&mut self, name: &str) -> usize {
         if same_word(name, HUMAN) {
-            return self.person();
+            return self.graph.only(NodeKind::Person);
         }
-        let known = self.graph.nodes.iter().position(|node| node.kind == NodeKind::Helper && node.label == name);
-        known.unwrap_or_else(|| self.node(NodeKind::Helper, name, None, String::new()))
+        self.graph.helper(name)
     }
+}
 
-    fn person(&mut self) -> usize {
-        let known = self.graph.nodes.iter().position(|node| node.kind == NodeKind::Person);
-        known.unwrap_or_else(|| self.node(NodeKind::Person, "a person", None, String::new()))
+/// Says whether a phase can say no to the work of others, which then goes back, unless the workflow says what follows.
+fn judges(phase: &Phase) -> bool {
+    let is_review = phase.kind.as_deref().is_some_and(|kind| same_word(kind, "review"));
+    match phase.sole_kind() {
+        Some(PhaseKind::Check | PhaseKind::Parallel | PhaseKind::Foreach | PhaseKind::Workflow) => true,
+        Some(PhaseKind::Gate) => phase.gates().all(|(_, gate)| gate.choices.is_empty()),
+        Some(PhaseKind::Agent) => is_review,
+        None => false,
     }
 }
 

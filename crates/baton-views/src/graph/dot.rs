@@ -30,7 +30,7 @@ fn write_node(graph: &Graph, index: usize, depth: usize, text: &mut String) {
         return;
     }
     let shape = match node.kind {
-        NodeKind::Start | NodeKind::End => "oval",
+        NodeKind::Start | NodeKind::End | NodeKind::Stop => "oval",
         NodeKind::Gate => "hexagon",
         NodeKind::Check => "parallelogram",
         NodeKind::Person => "circle",
@@ -48,7 +48,7 @@ fn border(node: &GraphNode) -> &'static str {
         (Some(NodeProgress::Running), _) => "#2b6cb0",
         (Some(NodeProgress::Waiting), _) | (None, NodeKind::Gate) => "#b7791f",
         (Some(NodeProgress::Failed), _) => "#c53030",
-        (Some(NodeProgress::Skipped), _) => "#888888",
+        (Some(NodeProgress::Skipped | NodeProgress::Stopped), _) => "#888888",
         (None, NodeKind::Helper | NodeKind::Person) => "#7c4dbd",
         (None, _) => "#444444",
     }
@@ -60,7 +60,7 @@ fn label(node: &GraphNode) -> String {
     if !node.notes.is_empty() {
         lines.push(node.notes.join(" · "));
     }
-    lines.extend(node.mark.as_ref().map(|mark| format!("{}: {}", mark.progress.as_str(), mark.text)));
+    lines.extend(node.mark.as_ref().map(|mark| mark.words(": ")));
     lines.join("\n")
 }
 
@@ -79,6 +79,9 @@ fn write_edge(graph: &Graph, edge: &GraphEdge) -> String {
     }
     if edge.way == EdgeKind::Failure {
         attributes.push("color=\"#c53030\", constraint=false".to_owned());
+    }
+    if edge.taken {
+        attributes.push("penwidth=2.5".to_owned());
     }
     let (from, to) = (leaf(graph, edge.from, true), leaf(graph, edge.to, false));
     if attributes.is_empty() {

@@ -11,6 +11,11 @@ pub fn render(graph: &Graph) -> String {
     for edge in &graph.edges {
         text.push_str(&write_edge(edge));
     }
+    let taken = graph.edges.iter().enumerate().filter(|(_, edge)| edge.taken).map(|(index, _)| index.to_string());
+    let taken: Vec<String> = taken.collect();
+    if !taken.is_empty() {
+        text.push_str(&format!("  linkStyle {} stroke-width:3px\n", taken.join(",")));
+    }
     text.push_str("  classDef gate fill:#fff4d6,stroke:#b7791f,color:#3d2c00\n");
     text.push_str("  classDef beside fill:#f3ecfd,stroke:#7c4dbd,color:#2b1150,stroke-dasharray:4 3\n");
     for progress in NodeProgress::ALL {
@@ -29,7 +34,7 @@ fn colors(progress: NodeProgress) -> (&'static str, &'static str) {
         NodeProgress::Running => ("#d9e8fb", "#2b6cb0"),
         NodeProgress::Waiting => ("#fff4d6", "#b7791f"),
         NodeProgress::Failed => ("#fde0e0", "#c53030"),
-        NodeProgress::Skipped => ("#eeeeee", "#888888"),
+        NodeProgress::Skipped | NodeProgress::Stopped => ("#eeeeee", "#888888"),
     }
 }
 
@@ -56,7 +61,7 @@ fn write_node(graph: &Graph, index: usize, depth: usize, text: &mut String) {
 
 fn shape(kind: NodeKind) -> (&'static str, &'static str) {
     match kind {
-        NodeKind::Start | NodeKind::End => ("([", "])"),
+        NodeKind::Start | NodeKind::End | NodeKind::Stop => ("([", "])"),
         NodeKind::Gate => ("{{", "}}"),
         NodeKind::Check => ("[/", "/]"),
         NodeKind::Person => ("((", "))"),
@@ -76,14 +81,14 @@ fn class(node: &GraphNode) -> Option<&'static str> {
 
 fn label(node: &GraphNode) -> String {
     let mut lines = vec![match node.kind {
-        NodeKind::Start | NodeKind::End | NodeKind::Person => escape(&node.label),
+        NodeKind::Start | NodeKind::End | NodeKind::Stop | NodeKind::Person => escape(&node.label),
         _ => format!("<b>{}</b>", escape(&node.label)),
     }];
     lines.extend(node.detail.as_deref().map(escape));
     if !node.notes.is_empty() {
         lines.push(format!("<i>{}</i>", escape(&node.notes.join(" · "))));
     }
-    lines.extend(node.mark.as_ref().map(|mark| escape(&format!("{}: {}", mark.progress.as_str(), mark.text))));
+    lines.extend(node.mark.as_ref().map(|mark| escape(&mark.words(": "))));
     lines.join("<br>")
 }
 

@@ -11,14 +11,26 @@ use layout::{Layout, Path, Point, Rect, layout};
 /// How round a turn is.
 const TURN: f64 = 8.0;
 
-/// Draws a graph.
+/// How far a label stands above its line; what hangs below the letters must not touch it.
+const LIFT: f64 = 6.0;
+
+/// Draws a graph as a file of its own.
 pub fn render(graph: &Graph) -> String {
+    drawn(graph, &format!("<style>{STYLE}</style>\n"))
+}
+
+/// Draws a graph inside of a page, whose own style sheet says how its classes look: no style stands in the picture.
+pub fn inline(graph: &Graph) -> String {
+    drawn(graph, "")
+}
+
+fn drawn(graph: &Graph, style: &str) -> String {
     let layout = layout(graph);
     let (width, height) = (layout.width.ceil(), layout.height.ceil());
     let title = escape(&graph.title);
     let mut picture = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"baton\" width=\"{width}\" height=\"{height}\" \
-viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>\n<style>{STYLE}</style>\n\
+viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>\n{style}\
 <defs>{}</defs>\n<rect class=\"page\" width=\"{width}\" height=\"{height}\" rx=\"14\"/>\n",
         markers()
     );
@@ -27,7 +39,13 @@ viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">\n<title>{t
         draw_node(&mut picture, node, layout.rects[index], true);
     }
     for (index, edge) in graph.edges.iter().enumerate() {
-        draw_edge(&mut picture, edge, layout.paths[index].as_ref().unwrap_or(&Path::Down), &layout);
+        let path = layout.paths[index].as_ref().unwrap_or(&Path::Down);
+        let step = match (graph.is_run, edge.taken) {
+            (false, _) => "",
+            (true, true) => " taken",
+            (true, false) => " untaken",
+        };
+        draw_edge(&mut picture, edge, path, step, &layout);
     }
     for (index, node) in graph.nodes.iter().enumerate().filter(|(index, _)| !graph.is_box(*index)) {
         draw_node(&mut picture, node, layout.rects[index], false);
@@ -39,8 +57,8 @@ viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">\n<title>{t
 fn markers() -> String {
     let marker = |class: &str| {
         format!(
-            "<marker id=\"baton-{class}\" class=\"{class}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" \
-markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0.5 8 4 0 7.5z\"/></marker>"
+            "<marker id=\"baton-{class}\" class=\"{class}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"11\" \
+markerHeight=\"11\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 0.5 8 4 0 7.5z\"/></marker>"
         )
     };
     ["next", "failure", "choice", "blocked"].map(marker).concat()
@@ -55,7 +73,7 @@ fn class_of(way: EdgeKind) -> &'static str {
     }
 }
 
-fn draw_edge(picture: &mut String, edge: &GraphEdge, path: &Path, layout: &Layout) {
+fn draw_edge(picture: &mut String, edge: &GraphEdge, path: &Path, step: &str, layout: &Layout) {
     let (from, to) = (layout.rects[edge.from], layout.rects[edge.to]);
     let class = class_of(edge.way);
     let drawn = match path {
@@ -68,7 +86,7 @@ fn draw_edge(picture: &mut String, edge: &GraphEdge, path: &Path, layout: &Layou
             format!("M{:.1} {out:.1}H{bend:.1}C{middle:.1} {out:.1} {middle:.1} {back:.1} {end:.1} {back:.1}", from.x)
         }
     };
-    let _ = writeln!(picture, "<path class=\"way {class}\" d=\"{drawn}\" marker-end=\"url(#baton-{class})\"/>");
+    let _ = writeln!(picture, "<path class=\"way {class}{step}\" d=\"{drawn}\" marker-end=\"url(#baton-{class})\"/>");
     match (path, &edge.label) {
         (Path::Down, Some(label)) => on_the_way(picture, label, from.center(), (from.bottom() + to.y) / 2.0 - 2.0),
         (Path::Around { from, label, .. }, _) => {
@@ -76,12 +94,12 @@ fn draw_edge(picture: &mut String, edge: &GraphEdge, path: &Path, layout: &Layou
                 picture,
                 "<text class=\"label {class}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
                 from.x - 7.0,
-                from.y - 4.0,
+                from.y - LIFT,
                 escape(label)
             );
         }
         (Path::Aside { from, label, .. }, _) => {
-            line(picture, &format!("label {class}"), from.x + 8.0, from.y - 4.0, label);
+            line(picture, &format!("label {class}"), from.x + 8.0, from.y - LIFT, label);
         }
         _ => {}
     }
@@ -120,7 +138,7 @@ fn on_the_way(picture: &mut String, label: &str, x: f64, y: f64) {
 fn draw_node(picture: &mut String, node: &GraphNode, rect: Rect, is_box: bool) {
     let Rect { x, y, width, height } = rect;
     let kind = kind_class(node.kind);
-    if matches!(node.kind, NodeKind::Start | NodeKind::End) {
+    if node.kind.is_terminal() {
         let _ = writeln!(
             picture,
             "<g class=\"{kind}\"><rect class=\"pill\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
@@ -176,7 +194,7 @@ height=\"{height:.1}\" rx=\"11\"/>"
             "<text class=\"mark\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
             rect.right() - 12.0,
             top + 20.0,
-            escape(&text::mark_text(mark))
+            escape(&mark.words(" · "))
         );
     }
     picture.push_str("</g>\n");
@@ -192,13 +210,14 @@ fn kind_class(kind: NodeKind) -> &'static str {
         NodeKind::Helper => "helper",
         NodeKind::Person => "person",
         NodeKind::End => "end",
+        NodeKind::Stop => "stop",
     }
 }
 
 /// Returns an icon in a square of 16.
 fn icon(kind: NodeKind) -> &'static str {
     match kind {
-        NodeKind::Start | NodeKind::End => "",
+        NodeKind::Start | NodeKind::End | NodeKind::Stop => "",
         // A head with two eyes and an antenna.
         NodeKind::Agent | NodeKind::Helper => "M3 6.5h10v7H3zM8 6.5V3M6 9.5v1.2M10 9.5v1.2M8 3h.01",
         NodeKind::Check => "M2.5 8.5l3.5 3.5 7.5-8",

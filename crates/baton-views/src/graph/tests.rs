@@ -68,8 +68,9 @@ fn as_mermaid() {
       class n17 gate
       n18(("a person"))
       class n18 beside
-      n19["<b>security</b>"]
-      class n19 beside
+      n19(["stopped"])
+      n20["<b>security</b>"]
+      class n20 beside
       n8 --> n9
       n9 ==>|"on failure"| n8
       n15 --> n16
@@ -80,15 +81,18 @@ fn as_mermaid() {
       n3 --> n4
       n3 ==>|"on failure"| n18
       n4 --> n7
+      n4 ==>|"on failure"| n2
       n7 -->|"when phases.vote.passed"| n10
+      n7 ==>|"on failure"| n2
       n10 --> n17
+      n10 ==>|"on failure"| n2
       n17 -->|"go"| n1
       n17 -->|"again"| n2
-      n17 -->|"never"| n1
-      n2 -.->|"security_concern"| n19
+      n17 -->|"never"| n19
+      n2 -.->|"security_concern"| n20
       n2 -.->|"legal"| n18
       n5 -.->|"CHANGES_REQUESTED"| n2
-      n8 -.->|"security_concern"| n19
+      n8 -.->|"security_concern"| n20
       n8 -.->|"legal"| n18
       classDef gate fill:#fff4d6,stroke:#b7791f,color:#3d2c00
       classDef beside fill:#f3ecfd,stroke:#7c4dbd,color:#2b1150,stroke-dasharray:4 3
@@ -144,7 +148,8 @@ fn as_dot() {
       }
       n17 [label="ship\nblocking, 1 point", shape=hexagon, color="#b7791f"];
       n18 [label="a person", shape=circle, color="#7c4dbd", style="rounded,dashed"];
-      n19 [label="security", shape=box, color="#7c4dbd", style="rounded,dashed"];
+      n19 [label="stopped", shape=oval, color="#444444"];
+      n20 [label="security", shape=box, color="#7c4dbd", style="rounded,dashed"];
       n8 -> n9;
       n9 -> n8 [label="on failure", color="#c53030", constraint=false];
       n15 -> n16;
@@ -155,15 +160,18 @@ fn as_dot() {
       n3 -> n5 [lhead=cluster_4];
       n3 -> n18 [label="on failure", color="#c53030", constraint=false];
       n6 -> n8 [ltail=cluster_4, lhead=cluster_7];
+      n6 -> n2 [ltail=cluster_4, label="on failure", color="#c53030", constraint=false];
       n9 -> n11 [ltail=cluster_7, lhead=cluster_10, label="when phases.vote.passed"];
+      n9 -> n2 [ltail=cluster_7, label="on failure", color="#c53030", constraint=false];
       n16 -> n17 [ltail=cluster_10];
+      n16 -> n2 [ltail=cluster_10, label="on failure", color="#c53030", constraint=false];
       n17 -> n1 [label="go"];
       n17 -> n2 [label="again"];
-      n17 -> n1 [label="never"];
-      n2 -> n19 [label="security_concern", style=dashed, constraint=false];
+      n17 -> n19 [label="never"];
+      n2 -> n20 [label="security_concern", style=dashed, constraint=false];
       n2 -> n18 [label="legal", style=dashed, constraint=false];
       n5 -> n2 [label="CHANGES_REQUESTED", style=dashed, constraint=false];
-      n8 -> n19 [label="security_concern", style=dashed, constraint=false];
+      n8 -> n20 [label="security_concern", style=dashed, constraint=false];
       n8 -> n18 [label="legal", style=dashed, constraint=false];
     }
     "##);
@@ -231,6 +239,41 @@ fn boxes_do_not_cover_each_other() {
             assert!(apart, "two boxes at {x},{y} and {other_x},{other_y}");
         }
     }
+}
+
+/// Returns the heights at which the ways of a kind begin and end, and the lane that they go along.
+fn around(picture: &str, class: &str) -> Vec<(f64, f64, f64)> {
+    let document = roxmltree::Document::parse(picture).expect("well-formed");
+    let numbers = |path: &str| -> Vec<f64> {
+        let parts = path.split(|letter: char| letter.is_ascii_alphabetic() || letter == ' ');
+        parts.filter(|part| !part.is_empty()).map(|part| part.parse().expect("a number")).collect()
+    };
+    let ways = document.descendants().filter(|node| node.attribute("class") == Some(&format!("way {class}")));
+    let points = |node: roxmltree::Node<'_, '_>| numbers(node.attribute("d").expect("a path"));
+    // M x y H … Q lane y …, and back: Q lane back x back H x.
+    ways.map(points).map(|points| (points[1], points[points.len() - 2], points[3])).collect()
+}
+
+#[test]
+fn a_loop_around_another_one_does_not_cross_it() {
+    let text = "name: loops\nagents: {a: {queue: true}}\nphases:\n  - {id: build, agent: a}\n  \
+- {id: tests, check: 'true', on_failure: build}\n  - {id: review, agent: a, on_failure: build}\n";
+    let ways = around(&svg::render(&graph(text)), "failure");
+    let [(_, inner, inner_lane), (_, outer, outer_lane)] = ways[..] else { panic!("two loops: {ways:?}") };
+    assert!(outer_lane < inner_lane, "the longer one goes around: {ways:?}");
+    assert!(outer < inner, "and arrives above the shorter one: {ways:?}");
+}
+
+#[test]
+fn four_at_the_same_time_stand_two_and_two() {
+    let text = "name: four\nagents: {a: {queue: true}}\nphases:\n  - {id: all, parallel: [{id: one, agent: a}, \
+{id: two, agent: a}, {id: three, agent: a}, {id: four, agent: a}]}\n";
+    let picture = svg::render(&graph(text));
+    let document = roxmltree::Document::parse(&picture).expect("well-formed");
+    let boxes = document.descendants().filter(|node| node.attribute("class") == Some("box"));
+    let mut columns: Vec<&str> = boxes.filter_map(|node| node.attribute("x")).collect();
+    columns.sort_unstable();
+    assert!(columns.len() == 4 && columns[0] == columns[1] && columns[2] == columns[3], "{columns:?}");
 }
 
 #[test]

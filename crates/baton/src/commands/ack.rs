@@ -14,9 +14,9 @@ use crate::intake::Intake;
 use crate::output::Output;
 use crate::store::{Access, Session, StoreOptions};
 
-/// Acknowledge a claimed request: understood, starting, or not
+/// Acknowledge a claimed request, or say what is unclear
 ///
-/// Takes an acknowledgment document; without one, says plainly that the request was understood and the work begins.
+/// Takes an acknowledgment document; without one, it means that the request was understood and the work begins.
 ///
 /// An acknowledgment gives the handoff to a person, and exits with 3, if it has blockers or questions (also beside
 /// `starting: true`), understands only a part, asks for clarification, or says `received: false` or `starting: false`.
@@ -32,7 +32,7 @@ pub(crate) struct Options {
     /// The acknowledgment, or `-` for standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The token that the claim gave
+    /// The token from the claim
     #[arg(long, value_name = "N")]
     fence: Fence,
     /// Read the document as this dialect instead of recognising it

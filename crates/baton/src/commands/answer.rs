@@ -13,8 +13,8 @@ use crate::output::Output;
 /// Answer a handoff that waits for a person
 ///
 /// The agent that asked gets it again, with the question and the answer. At a gate of a workflow, a limit or a failure
-/// the answer is one of the choices; what an agent offers can be chosen, but other words are an answer, too. At a
-/// terminal the questions are asked one by one if no answer is given, and choices are picked by number or name.
+/// the answer is one of the choices; if an agent offers choices, any other text is an answer, too. At a terminal the
+/// questions are asked one by one if no answer is given, and choices are picked by number or name.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton answer HO-2026-031\n  \
 baton answer HO-2026-031 'Yes, the scanner is part of the path'\n  baton answer run-7.limit --choice revise\n  \
@@ -34,7 +34,7 @@ pub(crate) struct Options {
     /// The answer
     #[arg(long = "text", value_name = "TEXT", hide = true, conflicts_with_all = ["file", "choice"])]
     text_option: Option<String>,
-    /// What whoever goes on should know beyond that
+    /// A note for the next agent
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     note: Option<String>,
 }

@@ -9,16 +9,15 @@ use crate::output::Output;
 
 /// Approve a handoff that waits for a person
 ///
-/// Shows what was reported and what was seen of it, and asks. Where nobody can be asked, nothing is approved, unless
-/// --yes and the digest of what was looked at are given. A question of an agent is answered, never approved: see `baton
-/// answer`.
+/// Shows the report and the evidence, and asks. Without a terminal nothing is approved, except with --yes and the
+/// digest of what was looked at (--shown). An agent's question is answered, never approved: see `baton answer`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton approve HO-2026-031\n  \
 baton approve HO-2026-031 --note 'start with the importer'\n  baton approve HO-2026-031 --yes --shown 9f86d081884c…")]
 pub(crate) struct Options {
     #[command(flatten)]
     decider: DeciderOptions,
-    /// What whoever comes next should know
+    /// A note for the next agent
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     note: Option<String>,
 }

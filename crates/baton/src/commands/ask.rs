@@ -10,7 +10,7 @@ use crate::output::Output;
 /// Ask the agent something about a handoff that waits for a person
 ///
 /// The question goes to the agent, and what it reports then comes back for review: asking approves nothing. At a
-/// terminal the question is asked for if it is not given.
+/// terminal you are asked for the question if it is not given.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  baton ask HO-2026-031 'Why is the scanner not part of the path?'")]
 pub(crate) struct Options {

@@ -38,7 +38,7 @@ enum Command {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct Which {
-    /// Runs; a handoff stands for its run
+    /// Runs; a handoff means its run
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
     /// Every run of the store
@@ -107,6 +107,9 @@ async fn resolve(session: &Session, given: &str) -> Result<RunId, CommandError> 
         if known || !session.store.handoffs_of(&run).await?.is_empty() {
             return Ok(run);
         }
+    }
+    if let Some(first) = session.engine.plain_run(given).await?.and_then(|handoffs| handoffs.into_iter().next()) {
+        return Ok(first.run);
     }
     let found = session.engine.resolve(given).await;
     found.map(|handoff| handoff.run).map_err(|problem| {

@@ -7,10 +7,10 @@ use crate::guard;
 use crate::output::Output;
 use crate::store::{Access, Session, StoreOptions};
 
-/// Call a handoff off, or a run with everything in it
+/// Cancel a handoff, or a run with everything in it
 ///
-/// Whoever works on it learns so with the next heartbeat or report, which is refused. Whoever drives a run ends its
-/// agents; it does not matter whether somebody does.
+/// A worker learns of it with its next heartbeat or report, which is refused. The driver of a run stops its agents; a
+/// run without a driver can be cancelled as well.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  baton cancel HO-2026-031 --reason 'the endpoint was dropped'")]
 pub(crate) struct Options {

@@ -14,24 +14,30 @@ use rayon::prelude::*;
 
 use crate::command_error::{CommandError, Exit};
 use crate::config;
-use crate::discover::{self, Input, NotRead, Problem};
+use crate::discover::{self, Found, Input, NotRead, Problem};
 use crate::output::Output;
 use crate::report::{CheckReport, Checked, kept};
 use crate::writing::Writing;
 
 /// Check handoff documents and say precisely what is wrong
 ///
-/// Reads files, folders, quoted globs or `-` (standard input) in any of the five dialects or the native one,
+/// Reads files, folders, quoted globs or `-` (standard input) in any of the six dialects,
 /// recognises the dialect, and judges the document. What cannot be read is never valid.
 ///
 /// Reports are judged against their request if it is among the files (same id), or given with --request.
+///
+/// With --staged it judges what would be committed, even if the file in the working tree has changed since. Everything else
+/// (--workspace, --request, schemas, baton.toml) is read from the disk.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton check handoffs/\n  baton check --workspace . .output/review.md\n  \
-agent | baton check --dialect task -\n  baton check --format sarif 'runs/**/*.json' > findings.sarif")]
+agent | baton check --dialect task -\n  baton check --staged handoffs/\n  baton check --format sarif 'runs/**/*.json' > findings.sarif")]
 pub(crate) struct Options {
     /// Files, folders, quoted globs, or `-` for standard input
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "staged", value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Check what the next commit adds or changes, as it is in git's index; FILE limits it to these paths
+    #[arg(long)]
+    staged: bool,
     /// Read every document as this dialect instead of recognising it
     #[arg(long, value_name = "DIALECT", value_parser = parse_dialect)]
     dialect: Option<Dialect>,
@@ -46,7 +52,7 @@ pub(crate) struct Options {
     schemas: Option<PathBuf>,
     #[command(flatten)]
     writing: Writing,
-    /// Leave out readable files that are no handoffs (for whole repositories)
+    /// Skip readable files that are not handoffs (for whole repositories)
     #[arg(long)]
     skip_unknown: bool,
     /// The configuration file [default: the nearest baton.toml]
@@ -61,7 +67,12 @@ pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, String> {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let report = Checker::new(options)?.check(&options.files, output);
+    let checker = Checker::new(options)?;
+    let found = match options.staged {
+        true => Found { inputs: discover::find_staged(&options.files)?, problems: Vec::new() },
+        false => discover::find(&options.files),
+    };
+    let report = checker.check(found, output);
     options.writing.write(&report, output)
 }
 
@@ -91,7 +102,7 @@ enum Sighted {
 impl<'o> Checker<'o> {
     fn new(options: &'o Options) -> Result<Self, CommandError> {
         if let Some(folder) = options.schemas.as_deref().filter(|folder| !folder.is_dir()) {
-            return Err(CommandError::usage(format!("{}: there is no such folder of schemas", folder.display())));
+            return Err(CommandError::usage(format!("{}: the folder of schemas does not exist", folder.display())));
         }
         Ok(Checker {
             options,
@@ -102,8 +113,7 @@ impl<'o> Checker<'o> {
         })
     }
 
-    fn check(&self, files: &[PathBuf], output: &Output) -> CheckReport {
-        let found = discover::find(files);
+    fn check(&self, found: Found, output: &Output) -> CheckReport {
         let progress = output.progress(found.inputs.len());
         let sighted: Vec<(Sighted, Option<Request>)> = found
             .inputs
@@ -128,7 +138,8 @@ impl<'o> Checker<'o> {
         }
         report.files.par_extend(waiting.into_par_iter().map(|(name, bytes)| self.judge_answer(name, bytes, &requests)));
         report.files.sort_by(|left, right| left.name.cmp(&right.name));
-        if report.files.is_empty() && report.problems.is_empty() {
+        // A commit without handoffs is fine; a folder without any was named by mistake.
+        if report.files.is_empty() && report.problems.is_empty() && !self.options.staged {
             let message = format!("none of {} files is a handoff", report.skipped);
             report.problems.push(Problem { path: "--skip-unknown".to_owned(), message });
         }
@@ -147,7 +158,9 @@ impl<'o> Checker<'o> {
             Err(NotRead::Problem(problem)) => return (Sighted::Problem(problem), None),
         };
         let reading = self.read(&name, &bytes);
-        if self.options.skip_unknown && reading.unmarked {
+        // Whoever commits other files has not called them handoffs.
+        let may_be_other = self.options.skip_unknown || self.options.staged && self.options.files.is_empty();
+        if may_be_other && reading.unmarked {
             return (Sighted::Skipped, None);
         }
         let request = match &reading.document {

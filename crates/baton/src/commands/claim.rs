@@ -27,15 +27,15 @@ use crate::{render, user};
 
 /// Claim what waits for an agent
 ///
-/// Takes the most urgent request that is ready, and prints it; what must be known to go on (the id, the fence) is told
-/// on standard error, or with --json. Nobody else gets it until the lease ends: extend it with `baton heartbeat`, and end
-/// it with `baton report` or `baton fail`. Exits with 1 if nothing is ready.
+/// Takes the most urgent request that is ready, and prints it. The id and the fence, which later commands need, go to
+/// standard error, or are part of --json. Nobody else can claim it until the lease ends: extend the lease with `baton
+/// heartbeat`, and finish with `baton report` or `baton fail`. Exits with 1 if nothing is ready.
 ///
-/// With --prompt it prints what a command agent would be told instead: the task, what others handed over (fenced, as
-/// data), mandatory skills, the output directory, what is verified, the form of the report, and how to hand it in.
+/// With --prompt it prints the whole prompt instead: the task, what others handed over (fenced, as data), mandatory
+/// skills, the output directory, what is verified, the form of the report, and how to hand it in.
 ///
-/// Where a workspace is known (--workspace, or that of the run, if it is on this machine), artifacts that the request
-/// names and that are not there are told; it is claimed all the same.
+/// If the workspace is known (--workspace, or that of the run if it is on this machine), missing artifacts of the
+/// request are listed; it is claimed anyway.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  baton claim --agent reviewer\n  baton claim --agent reviewer --wait --lease 5m --json\n  \
@@ -54,7 +54,7 @@ pub(crate) struct Options {
     /// How many at most; needs --json
     #[arg(long, value_name = "N", requires = "json", value_parser = clap::value_parser!(u32).range(1..=1000))]
     count: Option<u32>,
-    /// Wait until something is ready, or so long
+    /// Wait until something is ready, or for this long
     #[arg(long, value_name = "DURATION", num_args = 0..=1, value_parser = parse_duration)]
     wait: Option<Option<Duration>>,
     /// Write the request in this dialect instead of its own
@@ -77,9 +77,9 @@ pub(crate) struct Options {
 pub(crate) fn parse_lease(text: &str) -> Result<Duration, String> {
     let lease = parse_duration(text)?;
     match milliseconds(lease) {
-        0 => Err("a lease of no time ends at once".to_owned()),
+        0 => Err("the lease must be longer than 0".to_owned()),
         1..=LEASE_MS_MAX => Ok(lease),
-        _ => Err(format!("a lease is at most {} long", briefly(Duration::from_millis(LEASE_MS_MAX)))),
+        _ => Err(format!("the lease must be at most {}", briefly(Duration::from_millis(LEASE_MS_MAX)))),
     }
 }
 
@@ -123,7 +123,7 @@ async fn nothing(options: &Options, session: &Session, output: &Output) -> Resul
     let queue = session.store.queue(agent).await?;
     output.note(&match (queue.paused, queue.concurrency) {
         (true, _) => format!("the queue of {agent} is paused"),
-        (false, Some(limit)) => format!("nothing is ready for {agent}, of which {limit} at a time are handed out"),
+        (false, Some(limit)) => format!("nothing is ready for {agent}: its queue hands out at most {limit} at a time"),
         (false, None) => format!("nothing is ready for {agent}"),
     });
     if !options.json {
@@ -259,7 +259,7 @@ fn tell_plainly(options: &Options, work: &ClaimedWork, session: &Session, output
     output.note(&format!("{id} {}", baton_views::handoff::state(handoff, session.now())));
     handoff.notes.iter().for_each(|note| output.note(render::handoff::note_line(note).trim_end()));
     if handoff.terms.step.is_some() && !options.prompt {
-        output.note("this is the bare request; `baton claim --prompt` also tells skills, output directory and checks");
+        output.note("this is the bare request; `baton claim --prompt` also shows skills, output directory and checks");
     }
     if handoff.terms.acknowledge {
         let by = handoff.acknowledge_by().map(|by| format!(" by {by}, or it goes back")).unwrap_or_default();
@@ -288,7 +288,7 @@ fn in_dialect(request: &WrittenDocument, dialect: Option<Dialect>, output: &Outp
         return request.clone();
     };
     for pointer in &conversion.losses {
-        output.note(&format!("lost: {} is not carried by {to}", baton_protocol::printable(pointer)));
+        output.note(&format!("lost: {} has no place in {to}", baton_protocol::printable(pointer)));
     }
     WrittenDocument::new(to, convert::render(&conversion.value, Form::of(to)))
 }

@@ -17,8 +17,8 @@ use crate::output::Output;
 
 /// Convert a document to another dialect
 ///
-/// The document goes to standard output; what could not be carried is named on standard error, by pointer and
-/// line. Unknown fields survive in the native form and come back from it.
+/// The document goes to standard output; what has no place in the other dialect is named on standard error, by pointer
+/// and line. Unknown fields survive in the native form and come back from it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton convert --to native review.md > review.json\n  \
 baton convert --to package --json task.json")]
@@ -83,7 +83,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         output.data(&convert::render(&conversion.value, form))?;
         for (pointer, line, column) in &losses {
             let (name, pointer) = (printable(&name), printable(pointer));
-            output.note(&format!("{name}:{line}:{column}: lost: {pointer} is not carried by {}", options.to));
+            output.note(&format!("{name}:{line}:{column}: lost: {pointer} has no place in {}", options.to));
         }
     }
     Ok(if options.strict && !losses.is_empty() { Exit::No } else { Exit::Done })

@@ -55,7 +55,7 @@ struct Folders {
     /// Write the result as JSON
     #[arg(long)]
     json: bool,
-    /// Fail if a schema that is named is not there, instead of warning
+    /// Fail if a named schema does not exist, instead of warning
     #[arg(long)]
     strict: bool,
 }
@@ -152,6 +152,6 @@ fn read_object(given: Option<&str>) -> Result<Map<String, Value>, CommandError> 
     };
     match value {
         Value::Object(members) => Ok(members),
-        _ => Err(CommandError::usage(format!("{given} holds no JSON object"))),
+        _ => Err(CommandError::usage(format!("{given} is not a JSON object"))),
     }
 }

@@ -25,18 +25,17 @@ use crate::render::sheet::{Paint, Tint};
 use crate::running::launcher;
 use crate::store::{Access, Session, StoreOptions};
 
-/// Look whether the store and its surroundings are sound
+/// Check the store and its surroundings for problems
 ///
-/// Ends with 0 if nothing is wrong (there may be warnings), with 1 if something is, and with 2 if the store cannot be
-/// reached.
+/// Exits with 0 if nothing is wrong (there may be warnings), with 1 if something is, and with 2 if the store cannot be reached.
 ///
-/// With `--agents` the coding agents of a workflow are asked instead, each with one tiny turn: programs, versions, keys,
-/// trust, models and flags that a run would stumble over are found before it. That costs a few tokens for each agent.
+/// With `--agents` it tests the coding agents of a workflow instead, each with one tiny request: this finds problems
+/// with programs, versions, keys, trust, models and flags before a run does. It costs a few tokens for each agent.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton doctor\n  baton doctor --store postgres://db.example/baton --json\n  \
 baton doctor --agents workflow.yaml")]
 pub(crate) struct Options {
-    /// Ask the agents of this workflow that have a profile [default: the one in the current folder]
+    /// Test the agents of this workflow that have a profile [default: the one in the current folder]
     #[arg(long, value_name = "WORKFLOW", num_args = 0..=1, default_missing_value = ".")]
     agents: Option<PathBuf>,
     /// Where these agents work, which decides whether they trust it
@@ -198,7 +197,7 @@ fn mended(fault: &str) -> Option<String> {
 /// Compares the time of the store with that of this machine.
 fn clock(store: Option<Timestamp>, machine: Timestamp) -> Sign {
     let Some(store) = store else {
-        return Sign::fine("clock", "nothing was ever written, so there is no time to compare");
+        return Sign::fine("clock", "the store is empty, so there is no time to compare");
     };
     let ahead = Duration::try_from(store.duration_since(machine)).unwrap_or_default();
     if ahead > CLOCK_DIFFERENCE_MAX {
@@ -206,7 +205,7 @@ fn clock(store: Option<Timestamp>, machine: Timestamp) -> Sign {
         return Sign::warning(
             "clock",
             says,
-            "set the clocks of all machines (NTP); until this one catches up, time goes on from what the store has seen",
+            "set the clocks of all machines (NTP); until this one catches up, Baton continues from the time that the store has seen",
         );
     }
     Sign::fine("clock", format!("not behind the store (last time there: {store})"))
@@ -268,7 +267,7 @@ mod tests {
 
     #[test]
     fn setting_that_is_off_is_turned_on_and_nothing_is_restored() {
-        let faults = ["fsync is off: what was accepted can be lost with the power", "page 3"].map(str::to_owned);
+        let faults = ["fsync is off: accepted work can be lost in a power failure", "page 3"].map(str::to_owned);
         let checkup = Checkup { place: "x".to_owned(), migration: 1, migration_known: 1, faults: faults.to_vec() };
         let hints: Vec<String> = store(&checkup).into_iter().filter_map(|sign| sign.hint).collect();
         let [damage, setting] = &hints[..] else { panic!("{hints:?}") };

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
+use crate::render::rule::first_sentence;
 
 /// Explain a rule: what it checks, why it matters, and what to write instead
 ///
@@ -45,8 +46,9 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 
 fn unknown(name: &str) -> CommandError {
     let known: Vec<&str> = rules::ALL.iter().map(|rule| rule.name).collect();
-    let error = CommandError::usage(format!("there is no rule `{name}`"));
-    match closest(name, &known) {
+    let error = CommandError::usage(format!("unknown rule `{name}`"));
+    let begun = known.iter().copied().find(|rule| rule.starts_with(name));
+    match begun.or_else(|| closest(name, &known)) {
         Some(close) => error.hint(format!("did you mean `{close}`?")),
         None => error.hint("`baton explain` lists them all"),
     }
@@ -86,15 +88,6 @@ fn list() -> String {
         text.push_str(&format!("  {:<32}{:<9}{}\n", rule.name, rule.severity.as_str(), first_sentence(rule)));
     }
     text
-}
-
-/// Returns the first sentence of the manual, which may take several lines.
-fn first_sentence(rule: &Rule) -> String {
-    let docs = rule.manual();
-    let lines = docs.lines().skip_while(|line| line.is_empty() || line.starts_with('#'));
-    let paragraph: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
-    let paragraph = paragraph.join(" ");
-    paragraph.split_inclusive(". ").next().unwrap_or_default().trim_end().to_owned()
 }
 
 fn whole_manual() -> String {

@@ -14,7 +14,7 @@ use crate::intake::Intake;
 use crate::output::Output;
 use crate::store::{Access, Session, StoreOptions};
 
-/// Say that the attempt at a claimed handoff failed
+/// Report that the attempt at a claimed handoff failed
 ///
 /// The code and the policy of the handoff decide whether another attempt follows, and when; --permanent and --transient
 /// overrule the code. Known codes: SCHEMA_VALIDATION_FAILED (permanent), PROCESSING_ERROR, TIMEOUT, DEPENDENCY_MISSING,
@@ -28,7 +28,7 @@ pub(crate) struct Options {
     /// A report about the failure, or `-` for standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The token that the claim gave
+    /// The token from the claim
     #[arg(long, value_name = "N")]
     fence: Fence,
     /// Which kind of failure: a known code, or capital letters of your own
@@ -37,7 +37,7 @@ pub(crate) struct Options {
     /// What happened
     #[arg(long, value_name = "TEXT")]
     message: String,
-    /// Trying again makes no sense
+    /// Do not try again
     #[arg(long, conflicts_with = "transient")]
     permanent: bool,
     /// Trying again may help

@@ -15,15 +15,16 @@ use crate::workflow_file;
 /// Draw a workflow or a run as Mermaid, DOT or SVG
 ///
 /// The picture has the phases in their order, what runs at the same time and for each item, other workflows inside it,
-/// and where blocked and failed work goes. A run also shows how far each phase is, how often it was visited and how long
-/// that took.
+/// and where blocked and failed work goes. A run also shows how far each phase is, how often it was visited, how long
+/// that took, the path that was taken, who helped and who was asked.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton graph workflow.yaml\n  \
 baton graph workflow.yaml --format svg --output workflow.svg\n  baton graph examples/integration --format dot | dot -Tpng\n  \
 baton graph integration-k3f9q2 --output run.svg")]
 pub(crate) struct Options {
     /// A workflow file, a folder with a workflow.yaml, `-` for standard input, or a run: its id, or a unique beginning
-    #[arg(value_name = "WORKFLOW|RUN")]
+    /// [default: the workflow of this folder]
+    #[arg(default_value = ".", hide_default_value = true, value_name = "WORKFLOW|RUN")]
     workflow: PathBuf,
     /// How to draw it
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -54,8 +55,8 @@ impl Format {
             "svg" => Ok(Format::Svg),
             "dot" | "gv" => Ok(Format::Dot),
             "mmd" | "mermaid" | "md" | "txt" => Ok(Format::Mermaid),
-            _ => Err(CommandError::usage(format!("{}: there is no picture of this kind", path.display()))
-                .hint("end its name with .svg, .dot or .mmd, or say --format")),
+            _ => Err(CommandError::usage(format!("{}: unknown picture format", path.display()))
+                .hint("end its name with .svg, .dot or .mmd, or use --format")),
         }
     }
 }
@@ -96,7 +97,13 @@ fn of_run(options: &Options, output: &Output) -> Result<Option<Graph>, CommandEr
     let Some(id) = options.workflow.to_str().filter(|id| !id.contains(['/', '.'])) else { return Ok(None) };
     let Ok(session) = Session::open(&options.store, Access::Look, output) else { return Ok(None) };
     session.run(async {
-        let Ok(root) = session.engine.resolve_run(id).await else { return Ok(None) };
+        let Ok(root) = session.engine.resolve_run(id).await else {
+            return match session.engine.plain_run(id).await {
+                Ok(Some(_)) => Err(CommandError::no(format!("{id} has no workflow, so there is nothing to draw"))
+                    .hint(format!("baton show {id} lists its handoffs"))),
+                Ok(None) | Err(_) => Ok(None),
+            };
+        };
         let run = session.engine.run(&root.run).await?.run;
         Ok(Some(marked(&run, session.now())))
     })

@@ -12,14 +12,14 @@ use crate::store::{Access, Session, StoreOptions};
 
 /// Extend the lease of a claimed handoff
 ///
-/// Exits with 1 if the claim is over: then stop working on it.
+/// Exits with 1 if the claim has ended: then stop working on it.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  baton heartbeat HO-2026-031 --fence 1 --lease 5m")]
 pub(crate) struct Options {
     /// The handoff: its id, or a unique beginning of it
     #[arg(value_name = "ID")]
     id: String,
-    /// The token that the claim gave
+    /// The token from the claim
     #[arg(long, value_name = "N")]
     fence: Fence,
     /// How long without another heartbeat [default: as before]

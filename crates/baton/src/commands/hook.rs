@@ -11,16 +11,16 @@ use crate::output::Output;
 /// More is never told to a hook.
 const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// Judge the handoff of a coding agent that wants to end
+/// Judge the handoff of a coding agent before it ends
 ///
-/// For the hooks of coding agents, which `baton init` sets up: reads what the hook is told as JSON on standard input. When
-/// an agent or subagent wants to end, its handoff is judged: in a run by what the run asked, elsewhere by `[hooks]` in
-/// baton.toml. If it is not accepted, the answer is `{"decision":"block","reason":…}` and the agent goes on in the same
-/// session. After three times it is let go, and that is recorded. What is accepted outside of a run is filed in the store,
-/// one run for each session: see `baton show`, `baton log` and `baton inbox`.
+/// For the hooks of coding agents, which `baton init` sets up: reads the input of the hook as JSON from standard input.
+/// When an agent or subagent wants to end, its handoff is checked: in a run against its request, elsewhere against
+/// `[hooks]` in baton.toml. If it is not accepted, the answer is `{"decision":"block","reason":…}`, and the agent
+/// continues in the same session. After three refusals it may end, and that is recorded. Outside a run, accepted
+/// handoffs are recorded in the store, one run for each session: see `baton show`, `baton log` and `baton inbox`.
 ///
-/// Where nothing is configured it says nothing. If Baton itself is in trouble it says so on standard error and exits
-/// with 1, which holds no agent. It never exits with 2, which would.
+/// Without a configuration it does nothing. If Baton itself has a problem, it says so on standard error and exits with
+/// 1, which blocks no agent. It never exits with 2, which would.
 #[derive(Debug, Args)]
 #[command(after_help = "Example, in .claude/settings.json:\n  \
 {\"hooks\": {\"SubagentStop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"baton hook claude-code\"}]}]}}")]
@@ -46,7 +46,7 @@ fn answer(vendor: HookVendor, output: &Output) -> Result<(), CommandError> {
     let read = io::stdin().lock().take(INPUT_BYTES_MAX).read_to_end(&mut bytes);
     read.map_err(|error| CommandError::usage(format!("cannot read standard input: {error}")))?;
     let input = HookInput::read(vendor, &bytes)
-        .map_err(|why| CommandError::usage(format!("this is not what a hook of {} is told: {why}", vendor.name())))?;
+        .map_err(|why| CommandError::usage(format!("unexpected input for a hook of {}: {why}", vendor.name())))?;
     match hook::answer(vendor, input, output)?.json() {
         Some(answer) => output.data(&format!("{answer}\n")),
         None => Ok(()),

@@ -13,6 +13,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::command_error::{CommandError, Exit};
+use crate::exhibits::Exhibits;
 use crate::guard::{self, Person};
 use crate::output::Output;
 use crate::people::InTurn;
@@ -21,24 +22,24 @@ use crate::people::talk::Screen;
 use crate::render;
 use crate::store::{Access, Session, StoreOptions};
 
-/// Show everything that waits for a person
+/// Show everything that is waiting for a person
 ///
-/// The one that has waited longest comes first, each with the command that answers it. With --decide each is asked
-/// about at the terminal, one after the other; with --answers a file plays the person, and is recorded as such. Both end
-/// with 3 if something still waits.
+/// The one that has waited longest comes first, each with the command that answers it. With --decide you are asked
+/// about each at the terminal, one after the other; with --answers a file plays the person, and is recorded as such.
+/// Both exit with 3 if something is still waiting.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton inbox\n  baton inbox --decide\n  baton inbox --run run-7 --json")]
 pub(crate) struct Options {
-    /// Of this run only
+    /// Only those of this run
     #[arg(long, value_name = "RUN", value_parser = parse_run)]
     run: Option<RunId>,
-    /// Ask about each, at this terminal
+    /// Decide each of them at this terminal
     #[arg(long, conflicts_with = "json")]
     decide: bool,
     /// Decide with the answers of this file; see docs/gates.md
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     answers: Option<PathBuf>,
-    /// Go on behind this place: where the page before it ended
+    /// Continue after this position, the end of the previous page
     #[arg(long, value_name = "PLACE", value_parser = parse_place)]
     after: Option<InboxPlace>,
     /// How many at most
@@ -85,7 +86,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         };
         let people = person.clone().map(|person| {
             let (asked, caller) = (asked(&person), person.caller());
-            (InTurn::new(person, answers.clone(), screen), asked, caller)
+            (InTurn::new(person, answers.clone(), screen, Exhibits::in_store(&session.store)), asked, caller)
         });
         let exit = match &people {
             None => show(&session, options, (&waiting, next.as_ref()), output).map(|()| Exit::Done)?,
@@ -97,7 +98,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             }
         }
         if let Some(last) = next.filter(|_| !options.json) {
-            output.note(&format!("{more} more wait; --after {last} goes on"));
+            output.note(&format!("{more} more are waiting; list them with --after {last}"));
         }
         Ok(exit)
     })
@@ -116,11 +117,10 @@ fn show(
         return output.json(&json!({ "version": 1, "waiting": rows, "next": next.map(InboxPlace::to_string) }));
     }
     if waiting.is_empty() {
-        output.note(&format!("nothing waits for a person in {}", session.location));
+        output.note(&format!("nothing is waiting for a person in {}", session.location));
         return Ok(());
     }
-    let paint = output.paint();
-    output.data(&render::inbox::lines(waiting, &store, session.now(), paint))
+    output.data(&render::inbox::lines(waiting, &store, session.now(), output.paint()))
 }
 
 /// Asks about each, and records what was said. What is decided elsewhere meanwhile is taken back, and the next one comes.
@@ -154,7 +154,7 @@ async fn decide(
         }
     }
     if waiting.is_empty() {
-        output.note(&format!("nothing waits for a person in {}", session.location));
+        output.note(&format!("nothing is waiting for a person in {}", session.location));
     }
     Ok(exit)
 }

@@ -1,29 +1,38 @@
-//! `baton init`: sets a project up for the hooks of coding agents.
+//! `baton init`: writes a small start or an example, or sets a project up for the hooks of coding agents.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::command_error::{CommandError, Exit};
-use crate::init::{self, CodingAgent};
+use crate::init::{self, CodingAgent, Example, SetUp};
 use crate::output::Output;
 
-/// Set a project up for the hooks of coding agents
+/// Start with a workflow that runs, or add hooks for coding agents
 ///
-/// Adds `baton hook` to the settings of each coding agent that is named and keeps everything that is there. Adds `[hooks]`
-/// to baton.toml, a .gitignore to the folder .baton, and a sample workflow.yaml whose agents are those of .claude/agents.
-/// Shows what changes, and what must be trusted by hand. Doing it again changes nothing; --undo takes out exactly what was
-/// put in. If a file cannot be understood, nothing is changed.
+/// Without options it writes a small start: workflow.yaml, two agents of a few lines each, the schema of workflow files
+/// for editors, and what .gitignore lacks. With --from it writes an example instead. Existing files are never changed:
+/// if one of them differs, nothing is written. Running it again changes nothing.
+///
+/// With the name of a coding agent it adds `baton hook` to its settings and keeps everything else. It also adds
+/// `[hooks]` to baton.toml, a .gitignore to the folder .baton, and a sample workflow.yaml whose agents are those of
+/// .claude/agents. It shows what changes, and what you must trust by hand. --undo removes exactly what was added, for
+/// all programs if none is named. If a file cannot be read or written, nothing is changed.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  baton init --claude-code\n  baton init --claude-code --codex --dry-run\n  \
-baton init --claude-code --undo")]
-#[command(group = clap::ArgGroup::new("programs").required(true).multiple(true).args(["claude_code", "codex", "gemini", "opencode"]))]
+#[command(
+    after_help = "Examples:\n  baton init && baton run\n  baton init --from integration\n  baton init --claude-code\n  \
+baton init --claude-code --codex --dry-run\n  baton init --undo"
+)]
+#[command(group = clap::ArgGroup::new("hooks").multiple(true).args(["claude_code", "codex", "gemini", "opencode", "undo"]))]
 pub(crate) struct Options {
     /// The project
     #[arg(value_name = "DIR", default_value = ".")]
     project: PathBuf,
+    /// Write this example instead of the small start
+    #[arg(long, value_name = "EXAMPLE", value_enum, conflicts_with = "hooks")]
+    from: Option<Example>,
     /// Add hooks to .claude/settings.json
     #[arg(long)]
     claude_code: bool,
@@ -36,7 +45,7 @@ pub(crate) struct Options {
     /// Add a plugin to .opencode/plugin
     #[arg(long)]
     opencode: bool,
-    /// Take out what was put in
+    /// Remove what was added
     #[arg(long)]
     undo: bool,
     /// Show what would change, and change nothing
@@ -48,8 +57,18 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// Returns whether it is about hooks.
+    fn is_about_hooks(&self) -> bool {
+        self.undo || self.named().contains(&true)
+    }
+
+    fn named(&self) -> [bool; 4] {
+        [self.claude_code, self.codex, self.gemini, self.opencode]
+    }
+
     fn agents(&self) -> Vec<CodingAgent> {
-        let given = [self.claude_code, self.codex, self.gemini, self.opencode];
+        // Only undoing does without names.
+        let given = if self.named().contains(&true) { self.named() } else { [true; 4] };
         CodingAgent::ALL.into_iter().zip(given).filter(|(_, given)| *given).map(|(agent, _)| agent).collect()
     }
 }
@@ -57,31 +76,68 @@ impl Options {
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let project = fs::canonicalize(&options.project)
         .map_err(|error| CommandError::usage(format!("cannot open {}: {error}", options.project.display())))?;
+    if !options.is_about_hooks() {
+        return start(options, &project, output);
+    }
     let plan = if options.undo { init::plan_undo } else { init::plan };
     let set_up = plan(&project, &options.agents())?;
+    if !options.dry_run {
+        set_up.carry_out(&project)?;
+    }
     if options.json {
-        let files: Vec<_> = set_up
-            .changes
-            .iter()
-            .map(|change| json!({ "path": change.path, "action": change.action(), "difference": change.difference() }))
-            .collect();
-        output.json(&json!({
-            "version": 1, "dry_run": options.dry_run, "undo": options.undo, "files": files, "by_hand": set_up.by_hand,
-        }))?;
+        output.json(&form(options, &set_up))?;
     } else {
         for change in &set_up.changes {
             output.data(&format!("{} {}\n{}", change.action(), change.path, change.difference()))?;
         }
         if set_up.changes.is_empty() {
-            output.note("there is nothing to take out");
+            output.note("nothing to remove");
         }
         set_up.by_hand.iter().for_each(|told| output.note(&format!("note: {told}")));
         if options.dry_run {
             output.note("nothing was changed");
         }
     }
-    if !options.dry_run {
-        set_up.carry_out(&project, options.undo)?;
-    }
     Ok(Exit::Done)
+}
+
+/// Writes the small start or an example, and says how to go on.
+fn start(options: &Options, project: &Path, output: &Output) -> Result<Exit, CommandError> {
+    let set_up = init::plan_start(project, options.from)?;
+    if !options.dry_run {
+        set_up.carry_out(project)?;
+    }
+    let next = init::next_command(options.from);
+    if options.json {
+        let mut form = form(options, &set_up);
+        form["next"] = json!(next);
+        output.json(&form)?;
+        return Ok(Exit::Done);
+    }
+    let changed: Vec<_> = set_up.changes.iter().filter(|change| change.differs()).collect();
+    for change in &changed {
+        output.data(&format!("{} {}\n", change.action(), change.path))?;
+    }
+    if changed.is_empty() {
+        output.note("already set up; nothing was changed");
+    } else if options.dry_run {
+        output.note("dry run: nothing was changed");
+    }
+    if options.from.is_some() {
+        output.note("the agents of this example are scripts; --answers answers.yaml plays the person who is asked");
+    }
+    output.note(&format!("next: {next}"));
+    Ok(Exit::Done)
+}
+
+/// Returns what is done, for machines.
+fn form(options: &Options, set_up: &SetUp) -> Value {
+    let files: Vec<_> = set_up
+        .changes
+        .iter()
+        .map(|change| json!({ "path": change.path, "action": change.action(), "difference": change.difference() }))
+        .collect();
+    json!({
+        "version": 1, "dry_run": options.dry_run, "undo": options.undo, "files": files, "by_hand": set_up.by_hand,
+    })
 }

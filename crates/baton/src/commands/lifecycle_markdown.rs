@@ -12,10 +12,10 @@ const INTRODUCTION: &str = "# Lifecycle
 
 Generated from the code: every command was tried in every state, and this is what happened.
 
-A handoff is accepted once and is never lost after that. Whoever claims it gets a lease and a fencing token that is
-higher than every one before it; a heartbeat extends the lease, and a report, failure or acknowledgment counts only with
-the latest token. What comes too late is refused and journalled. Every command that has an effect becomes an event of
-the journal, in the same transaction as the new state; applying the events in their order gives the state again.
+A handoff is accepted once and is never lost after that. A claim gives a lease and a fencing token that is higher than
+every one before it. A heartbeat extends the lease; a report, failure or acknowledgment counts only with the latest token.
+Late ones are refused and recorded. Every command that has an effect becomes an event of the journal, in the same
+transaction as the new state; applying the events in order gives the state again. See the [glossary](glossary.md).
 ";
 
 const NOTES: &str = "
@@ -46,7 +46,7 @@ fn document(rows: &[LifecycleRow]) -> String {
     text.push_str(NOTES);
     text.push_str("\n## Every command in every state\n\nA state means that the command leads there; *italics* are refusals, with † where they are journalled.\n\n");
     text.push_str(&table(rows));
-    text.push_str("\n## Actions\n\nWhat the surroundings do after a command. Where it follows from the table:\n\n");
+    text.push_str("\n## Actions\n\nWhat the caller does after a command, and after which commands of the table:\n\n");
     for (name, meaning) in ACTIONS {
         let _ = writeln!(text, "- **{name}**: {meaning}{}", after(rows, name));
     }

@@ -17,13 +17,13 @@ use crate::store::{Access, Session, StoreOptions};
 #[command(after_help = "Examples:\n  baton list\n  baton list --agent reviewer --state pending --state claimed\n  \
 baton list --state awaiting_person --json\n  baton list --limit 20 --after csv-07.research")]
 pub(crate) struct Options {
-    /// Of this agent only
+    /// Only those of this agent
     #[arg(long, value_name = "AGENT", value_parser = parse_agent)]
     agent: Option<String>,
-    /// In this state only; may be given several times
+    /// Only those in this state; can be repeated
     #[arg(long = "state", value_name = "STATE", value_parser = parse_state)]
     states: Vec<StateName>,
-    /// Go on behind this one: the last that was listed before
+    /// Continue after this one, the last of the previous page
     #[arg(long, value_name = "ID")]
     after: Option<String>,
     /// How many at most
@@ -52,11 +52,11 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Ok(Exit::Done);
     }
     match handoffs.is_empty() {
-        true => output.note(&format!("there is no such handoff in {}", session.location)),
-        false => output.data(&render::handoff::table(&handoffs, session.now()))?,
+        true => output.note(&format!("no such handoff in {}", session.location)),
+        false => output.data(&render::handoff::table(&handoffs, session.now(), output.width()))?,
     }
     if let Some(last) = next {
-        output.note(&format!("these are {}; --after {last} goes on", handoffs.len()));
+        output.note(&format!("{} shown; --after {last} shows the next ones", handoffs.len()));
     }
     Ok(Exit::Done)
 }

@@ -1,5 +1,7 @@
 //! `baton log`: the journal of a run, or of one handoff, as readable lines.
 
+mod output;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -7,11 +9,12 @@ use baton_engine::handoff::Handoff;
 use baton_engine::journal::Event;
 use baton_engine::pages::JournalPages;
 use baton_engine::run::{Run, TrackedHandoff};
-use baton_engine::{EventKind, Fence, HandoffId};
+use baton_engine::{EventKind, Fence, HandoffId, StateFolder};
 use baton_protocol::printable;
 use baton_views::activity;
 use baton_views::event::{self, phase_of};
 use baton_views::step_name::StepName;
+use baton_views::timeline::in_words;
 use clap::Args;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -25,24 +28,30 @@ use crate::store::{Access, Session, StoreOptions};
 
 /// Show what happened in a run, or to one handoff
 ///
-/// A line for each event of the journal. With --follow it waits for more until the run, or the handoff, is finished; with
-/// --files it lists where prompts, logs and reports of each attempt are.
+/// Prints a line for each event of the journal. With --follow it waits for more until the run or the handoff is
+/// finished. With --files it lists the paths of the prompts, logs and reports of each attempt. With --output it prints
+/// what the agent or the command of a phase printed in its last attempt.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton log integration-k3f9q2\n  baton log integration-k3f9q2 --follow\n  \
-baton log integration-k3f9q2 --follow --agents\n  baton log integration-k3f9q2.architecture.1 --files")]
+baton log integration-k3f9q2 --follow --agents\n  baton log integration-k3f9q2.architecture.1 --files\n  baton log last implement --output --follow")]
 pub(crate) struct Options {
-    /// The run or the handoff: its id, or a unique beginning of it
+    /// The run or the handoff: its id, a unique beginning of it, or `last` for the newest run
     #[arg(value_name = "ID")]
     id: String,
+    /// A phase of the run; its last visit counts
+    phase: Option<String>,
     /// Wait for more, until it is finished
     #[arg(long, short)]
     follow: bool,
     /// List the files of each attempt instead
     #[arg(long, conflicts_with = "follow")]
     files: bool,
-    /// Also tell what the agents do: the tools they use, what they are refused, what they say
+    /// Also show what the agents do: tool calls, refused permissions, messages
     #[arg(long, conflicts_with = "files")]
     agents: bool,
+    /// Print what the agent or the command has written, in its last attempt
+    #[arg(long, short, conflicts_with_all = ["files", "agents", "json"])]
+    output: bool,
     /// Write each event, or each file, as a JSON object on a line of its own
     #[arg(long)]
     json: bool,
@@ -63,10 +72,20 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             Some(last) => last,
             None => session.engine.resolve(&options.id).await?,
         };
+        let handoff = match &options.phase {
+            Some(phase) => output::visit(&session, &handoff, phase).await?,
+            None => handoff,
+        };
+        if options.output {
+            return output::print(&session, &handoff, options.follow, output).await;
+        }
         if options.files {
             return files(&session, &handoff, options.json, output).await;
         }
-        let activities = options.agents.then(ActivityReader::default);
+        let activities = match options.agents {
+            true => Some((session.state()?, ActivityReader::default())),
+            false => None,
+        };
         let only = Some(&handoff.id).filter(|_| !handoff.is_run() && !is_session);
         let mut telling = Telling { run: None, output, json: options.json, only, activities };
         if options.follow {
@@ -100,7 +119,7 @@ struct Telling<'o> {
     /// The handoff, if its events alone are told.
     only: Option<&'o HandoffId>,
     /// What the agents do, where somebody wants to know that.
-    activities: Option<ActivityReader>,
+    activities: Option<(&'o StateFolder, ActivityReader)>,
 }
 
 impl Telling<'_> {
@@ -121,10 +140,11 @@ impl Telling<'_> {
         // What was done before comes before.
         self.look(Some(event.at))?;
         if event.is(EventKind::Claimed)
-            && let (Some(run), Some(activities)) = (&self.run, &mut self.activities)
+            && let (Some(run), Some((state, activities))) = (&self.run, &mut self.activities)
             && let Some(tracked) = run.find(&event.handoff)
         {
-            activities.add(&run.attempt_folder(&event.handoff, tracked.handoff.fence));
+            let workspace = &run.definition.workspace;
+            activities.add(state.activity(workspace, &run.id, &event.handoff, tracked.handoff.fence));
         }
         // That somebody still works is no news.
         if event.is(EventKind::Extended) && !self.json {
@@ -138,7 +158,7 @@ impl Telling<'_> {
 
     /// Tells what agents have done, up to a time.
     fn look(&mut self, until: Option<Timestamp>) -> Result<(), CommandError> {
-        let Some(activities) = &mut self.activities else { return Ok(()) };
+        let Some((_, activities)) = &mut self.activities else { return Ok(()) };
         for activity in activities.next(until) {
             let line = match self.json {
                 true => Some(activity.to_string()),
@@ -155,12 +175,13 @@ impl Telling<'_> {
         let paint = self.output.paint();
         let text = |name: &str| activity[name].as_str().unwrap_or_default();
         let time = text("at").parse().map(render::timeline::clock_time).unwrap_or_default();
-        let told = render::timeline::shortened(&printable(told), self.output.width());
+        let cells = [&*time, text("phase"), text("agent"), &printable(told)];
+        let [time, phase, agent, told] = render::timeline::cells(cells, self.output.width());
         format!(
             "{} {} {} {told}",
             paint.tint(Tint::Faint, &time),
-            paint.tint(Tint::Strong, &format!("{:<24}", text("phase"))),
-            paint.tint(Tint::Faint, &format!("{:<12}", text("agent"))),
+            paint.tint(Tint::Strong, &phase),
+            paint.tint(Tint::Faint, &agent),
         )
     }
 
@@ -178,12 +199,14 @@ impl Telling<'_> {
         let place = tracked.map_or_else(|| event.handoff.to_string(), |tracked| StepName::of(tracked).to_string());
         let visit = tracked.map(|tracked| tracked.step.visit).filter(|visit| *visit > 1);
         let visit = visit.map(|visit| format!(" #{visit}")).unwrap_or_default();
-        let (time, told) = render::timeline::told_at(event, self.output.width());
+        let time = render::timeline::clock_time(event.at);
+        let cells = [&*time, &format!("{place}{visit}"), &event.kind, &in_words(event)];
+        let [time, place, kind, told] = render::timeline::cells(cells, self.output.width());
         format!(
             "{} {} {} {told}",
             paint.tint(Tint::Faint, &time),
-            paint.tint(Tint::Strong, &format!("{:<24}", format!("{place}{visit}"))),
-            paint.tint(Tint::Cyan, &format!("{:<12}", event.kind)),
+            paint.tint(Tint::Strong, &place),
+            paint.tint(Tint::Cyan, &kind),
         )
     }
 }
@@ -209,7 +232,7 @@ async fn files(session: &Session, subject: &Handoff, json: bool, output: &Output
         }
     }
     if !any {
-        output.note(&format!("there are no files of {} in {}", subject.id, run.definition.workspace.display()));
+        output.note(&format!("no files of {} in {}", subject.id, run.definition.workspace.display()));
     }
     Ok(Exit::Done)
 }

@@ -19,24 +19,24 @@ use crate::store::{Access, Session, StoreOptions};
 
 /// Remove runs that were finished long ago, after archiving them
 ///
-/// A run is removed with its journal when all of its handoffs were finished before the given time, and only after its
-/// archive is on the disk (see `baton audit export`). A crash in between is harmless: the next call exports it again.
+/// Removes a run with its journal if all of its handoffs finished before the given time, and only after its archive is
+/// on disk (see `baton audit export`). A crash in between is harmless: the next call exports it again.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton prune --older-than 30d\n  baton prune --older-than 30d --dry-run --json")]
 pub(crate) struct Options {
-    /// How long ago everything in the run must have been finished
+    /// How long ago the whole run must have been finished
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     older_than: Duration,
     /// The folder of the project that gets the archive
     #[arg(long, value_name = "DIR", default_value = ".")]
     to: PathBuf,
-    /// Only say what would be removed
+    /// Only show what would be removed
     #[arg(long)]
     dry_run: bool,
-    /// Remove without an archive: what is removed is gone
+    /// Remove without an archive: what is removed is lost
     #[arg(long, requires = "yes", conflicts_with = "to")]
     no_export: bool,
-    /// Do what cannot be undone
+    /// Confirm an operation that cannot be undone
     #[arg(long)]
     yes: bool,
     /// Write the result as JSON
@@ -134,8 +134,8 @@ async fn sound(
         if audit::is_sound(session, run).await? {
             sound.push(run.clone());
         } else {
-            let message = format!("{run} is not what was written, and stays");
-            output.error(&CommandError::no(message).hint(format!("baton audit verify {run} says what is wrong")));
+            let message = format!("{run}: the journal is damaged, so the run is kept");
+            output.error(&CommandError::no(message).hint(format!("baton audit verify {run} shows what is wrong")));
             pruned.kept += 1;
         }
     }
@@ -171,7 +171,7 @@ async fn archived(
 }
 
 async fn remove(session: &Session, run: &RunId, before: Timestamp, pruned: &mut Pruned) -> Result<bool, CommandError> {
-    session.forget_measures(run).await;
+    session.forget_run(run).await;
     let handoffs = session.store.remove_run(run, before, session.now()).await?;
     pruned.handoffs += handoffs;
     pruned.runs.extend((handoffs > 0).then(|| run.clone()));

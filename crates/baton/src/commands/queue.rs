@@ -54,13 +54,13 @@ enum Action {
     /// List the queues with how many handoffs are in each state
     #[command(after_help = "Examples:\n  baton queue list\n  baton queue list --json")]
     List(Listing),
-    /// Hand out nothing more to an agent; sending goes on
+    /// Stop handing out work to an agent; sending still works
     #[command(after_help = "Example:\n  baton queue pause reviewer")]
     Pause(Which),
-    /// Hand out again
+    /// Hand out work to an agent again
     #[command(after_help = "Example:\n  baton queue resume reviewer")]
     Resume(Which),
-    /// Hand out no more than so many at the same time
+    /// Limit how many handoffs are handed out at the same time
     #[command(after_help = "Examples:\n  baton queue limit reviewer 3\n  baton queue limit reviewer none")]
     Limit {
         #[command(flatten)]
@@ -105,7 +105,7 @@ fn set(which: &Which, output: &Output, change: impl FnOnce(&mut Queue)) -> Resul
         Ok::<_, CommandError>(queue)
     })?;
     match which.list.json {
-        true => output.json(&json!({ "version": 1, "queue": settings(&queue) }))?,
+        true => output.json(&json!({ "version": 1, "queue": baton_views::queue::settings(&queue) }))?,
         false => output.data(&format!("{} {}\n", queue.agent, described(&queue)))?,
     }
     Ok(Exit::Done)
@@ -113,24 +113,9 @@ fn set(which: &Which, output: &Output, change: impl FnOnce(&mut Queue)) -> Resul
 
 fn list(listing: &Listing, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&listing.store, Access::Look, output)?;
-    let queues = session.run(async {
-        let mut counts: BTreeMap<String, BTreeMap<StateName, u64>> = BTreeMap::new();
-        for count in session.store.census().await? {
-            counts.entry(count.agent).or_default().insert(count.state, count.handoffs);
-        }
-        let mut set: BTreeMap<String, Queue> = BTreeMap::new();
-        for queue in session.store.queues().await? {
-            // One that was opened again and never got anything says nothing.
-            if queue.paused || queue.concurrency.is_some() {
-                counts.entry(queue.agent.clone()).or_default();
-            }
-            set.insert(queue.agent.clone(), queue);
-        }
-        let with_settings = |(agent, counts)| (set.remove(&agent).unwrap_or_else(|| Queue::open(agent)), counts);
-        Ok::<_, CommandError>(counts.into_iter().map(with_settings).collect::<Vec<_>>())
-    })?;
+    let queues = session.run(session.engine.queue_counts())?;
     if listing.json {
-        let queues: Vec<Value> = queues.iter().map(|(queue, counts)| as_json(queue, counts)).collect();
+        let queues: Vec<Value> = queues.iter().map(|(queue, counts)| baton_views::queue::json(queue, counts)).collect();
         output.json(&json!({ "version": 1, "queues": queues }))?;
     } else if queues.is_empty() {
         output.note("nothing was sent yet");
@@ -138,17 +123,6 @@ fn list(listing: &Listing, output: &Output) -> Result<Exit, CommandError> {
         output.data(&table(&queues))?;
     }
     Ok(Exit::Done)
-}
-
-fn settings(queue: &Queue) -> Value {
-    json!({ "agent": queue.agent, "paused": queue.paused, "limit": queue.concurrency })
-}
-
-fn as_json(queue: &Queue, counts: &BTreeMap<StateName, u64>) -> Value {
-    let mut value = settings(queue);
-    let count = |state: StateName| (state.as_str().to_owned(), counts.get(&state).copied().unwrap_or(0).into());
-    value["handoffs"] = StateName::ALL.into_iter().map(count).collect::<serde_json::Map<_, _>>().into();
-    value
 }
 
 fn described(queue: &Queue) -> String {

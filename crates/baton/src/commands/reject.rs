@@ -9,8 +9,8 @@ use crate::output::Output;
 
 /// Reject a handoff that waits for a person, and send it back
 ///
-/// The reason goes to whoever claims it next. A request that was sent to a person fails with it. At a terminal it is
-/// asked for if it is not given.
+/// The reason goes to the agent that claims it next. A request that was sent to a person fails. At a terminal you are
+/// asked for the reason if it is missing.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton reject HO-2026-031\n  \
 baton reject HO-2026-031 --note 'rank 4 has no measure'")]

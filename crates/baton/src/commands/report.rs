@@ -20,10 +20,10 @@ use crate::store::{Access, Session, StoreOptions};
 
 /// Hand in the report of a claimed handoff
 ///
-/// Judges the report as `baton check` does, against the request and, with --workspace, against the files; in a run by
-/// what its workflow says, as the driver does. A report that is not valid changes nothing: the handoff stays claimed, and
-/// the report can be mended. A complete report completes the handoff; one that is partial, stops or asks goes to a
-/// person; one that is blocked waits for somebody else; one that failed is tried again as the policy says.
+/// Judges the report as `baton check` does, against the request and, with --workspace, against the files; in a run also
+/// against its workflow. A report that is not valid changes nothing: the handoff stays claimed, and the report can be
+/// corrected. A complete report completes the handoff; one that is partial, stops or asks goes to a person; one that is
+/// blocked waits for help; one that failed is tried again according to the retry policy.
 ///
 /// A package is a report, too: one that returns or hands on completes the handoff, a delegation blocks it, an
 /// escalation or a gate goes to a person.
@@ -41,7 +41,7 @@ pub(crate) struct Options {
     /// The report, or `-` for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The token that the claim gave
+    /// The token from the claim
     #[arg(long, value_name = "N")]
     fence: Fence,
     /// Check claims about files against this folder

@@ -12,8 +12,8 @@ use crate::store::{Access, Session, StoreOptions};
 
 /// Bring back handoffs that failed, were cancelled or are blocked
 ///
-/// They are ready at once, with all attempts before them; the note is for whoever claims them. --all brings back every
-/// failed handoff of an agent.
+/// They are ready at once, with a fresh count of attempts; the note is for the next agent that claims them. --all
+/// brings back every failed handoff of an agent.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton requeue HO-2026-031 --note 'the scanner is up again'\n  \
 baton requeue --all --agent security-review")]
@@ -27,7 +27,7 @@ pub(crate) struct Options {
     /// The agent
     #[arg(long, value_name = "AGENT", requires = "all", value_parser = parse_agent)]
     agent: Option<String>,
-    /// What whoever claims it must know
+    /// A note for the agent that claims it
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
     /// Write JSON

@@ -1,4 +1,4 @@
-//! `baton resume`: goes on with a run that was interrupted, or that waited for a person.
+//! `baton resume`: goes on with a run that was interrupted, or that waited for a person, or lets it begin again from a phase.
 
 use baton_engine::RunId;
 use clap::Args;
@@ -8,15 +8,26 @@ use crate::output::Output;
 use crate::showing::{Show, ShowOptions};
 use crate::store::{Access, Session, StoreOptions};
 
-/// Go on with a run from its journal
+/// Continue a run from its journal
 ///
-/// What is finished is not done again; an agent that was working is tried again under its retry policy. Only one process
-/// drives a run at a time: another one can take over when it has ended, or when its lease has.
+/// Finished work is not repeated; an agent that was working is tried again under its retry policy. Only one process
+/// drives a run at a time; another one can take over when that process or its lease has ended.
+///
+/// --from goes back to a phase, also in a run that failed or was cancelled: that phase and everything after it are
+/// repeated. `baton retry` does the same with the last phase of the run.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  baton resume integration-k3f9q2")]
+#[command(
+    after_help = "Examples:\n  baton resume integration-k3f9q2\n  baton resume last --from implement --note 'use the new API'"
+)]
 pub(crate) struct Options {
-    /// The run: its id, or a unique beginning of it
+    /// The run: its id, a unique beginning of it, or `last`
     run: String,
+    /// Do this phase and everything after it again
+    #[arg(long, value_name = "PHASE")]
+    from: Option<String>,
+    /// What the agent of that phase must know
+    #[arg(long, value_name = "TEXT", requires = "from")]
+    note: Option<String>,
     #[command(flatten)]
     show: ShowOptions,
     #[command(flatten)]
@@ -27,5 +38,9 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let session = Session::open(&options.store, Access::Look, output)?;
     let found = session.run(session.engine.resolve_run(&options.run))?;
     let id: RunId = found.run.clone();
-    Show { session: &session, store: &options.store, options: &options.show, output, id: &id }.resume()
+    let show = Show { session: &session, store: &options.store, options: &options.show, output, id: &id };
+    match &options.from {
+        Some(from) => show.begin_again(Some(from), options.note.as_deref()),
+        None => show.resume(),
+    }
 }

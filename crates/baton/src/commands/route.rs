@@ -22,11 +22,11 @@ use crate::intake::{Intake, TakenDocument};
 use crate::output::Output;
 use crate::running::{self, Started};
 
-/// Say what would follow from a report in a workflow, without running anything
+/// Show what a report would lead to in a workflow, without running anything
 ///
-/// Reads and judges the document, finds the agent and its phase, and tells where the work would go and why: the next phase,
-/// another agent, a person, back, or the end; and the prompt that comes next. What the report claims is taken as it is.
-/// Exits with 1 if the document is not valid.
+/// Reads and checks the document, finds the agent and its phase, and says where the work would go and why: the next
+/// phase, another agent, a person, back, or the end; and the prompt that would come next. Claims in the report are
+/// believed. Exits with 1 if the document is not valid.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton route review.md --workflow examples/integration\n  \
 baton route report.json --workflow workflow.yaml --agent integration-developer --phase implementation --json")]
@@ -58,7 +58,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let config = config::read(options.config.as_deref())?;
     let inputs = options.inputs.iter().cloned().collect();
     let workspace = PathBuf::from(".");
-    let started = Started { path: &options.workflow, inputs, workspace: &workspace };
+    let started = Started { path: &options.workflow, inputs, workspace: &workspace, simulated: false };
     let definition = running::definition(started, &config)?;
     if let Some(phase) = &options.phase {
         known_phase(&definition, phase)?;

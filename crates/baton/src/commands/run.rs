@@ -1,5 +1,7 @@
 //! `baton run`: takes a team of agents from the first phase to the last.
 
+mod simulation;
+
 use std::path::PathBuf;
 
 use baton_engine::RunId;
@@ -14,24 +16,28 @@ use crate::store::{Access, Session, StoreOptions};
 
 /// Run a workflow: agents, checks, gates, from the first phase to the last
 ///
-/// Everything that happens is recorded before it counts: the run can be killed at any moment, and `baton resume`
-/// continues it. On a terminal you are asked where a person must decide; otherwise it ends with 3 and says what waits.
+/// Every step is recorded before it takes effect: the run can be killed at any moment, and `baton resume` continues it.
+/// On a terminal you are asked when a person must decide; otherwise the run exits with 3 and says what waits.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  baton run workflow.yaml --input feature=login\n  \
+#[command(after_help = "Examples:\n  baton run --input feature=login\n  \
 baton run examples/feature --workspace /tmp/demo --answers examples/feature/answers.yaml\n  \
-baton run workflow.yaml --no-input --json")]
+baton run workflow.yaml --no-input --json\n  baton run --simulate")]
 pub(crate) struct Options {
-    /// The workflow file, or a folder with a workflow.yaml
+    /// The workflow file, or a folder with a workflow.yaml [default: this folder]
+    #[arg(default_value = ".", hide_default_value = true)]
     workflow: PathBuf,
     /// An input of the workflow; the value is text, or JSON if it reads as a list, an object, a number or true/false
     #[arg(long = "input", value_name = "NAME=VALUE", value_parser = parse_input)]
     inputs: Vec<(String, Value)>,
-    /// Where the agents work; it is made if it is not there
+    /// Where the agents work; created if it does not exist
     #[arg(long, value_name = "DIR", default_value = ".")]
     workspace: PathBuf,
     /// The identifier of the run [default: the name of the workflow and a few letters]
     #[arg(long, value_name = "ID", value_parser = parse_run)]
     id: Option<RunId>,
+    /// Dry run: play every branch with simulated agents, and show which phases, gates and routes are reached
+    #[arg(long, conflicts_with_all = ["id", "no_input", "wait", "answers"])]
+    simulate: bool,
     #[command(flatten)]
     show: ShowOptions,
     #[command(flatten)]
@@ -41,8 +47,11 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let inputs: Map<String, Value> = options.inputs.iter().cloned().collect();
     let config = options.store.configuration()?;
-    let started = Started { path: &options.workflow, inputs, workspace: &options.workspace };
-    let definition = running::definition(started, &config)?;
+    let (workspace, simulated) = (&*options.workspace, options.simulate);
+    let definition = running::definition(Started { path: &options.workflow, inputs, workspace, simulated }, &config)?;
+    if options.simulate {
+        return simulation::show(&definition, options.show.json, output);
+    }
     let session = Session::open(&options.store, Access::Change, output)?;
     let id = options.id.clone().unwrap_or_else(|| running::run_id(&definition));
     let show = Show { session: &session, store: &options.store, options: &options.show, output, id: &id };
@@ -66,7 +75,7 @@ const RUN_BYTES_MAX: usize = 40;
 
 fn parse_run(text: &str) -> Result<RunId, String> {
     if text.len() > RUN_BYTES_MAX {
-        return Err(format!("at most {RUN_BYTES_MAX} bytes leave room for the names of its phases"));
+        return Err(format!("the id of a run must have at most {RUN_BYTES_MAX} bytes"));
     }
     RunId::parse(text).map_err(|fault| fault.to_string())
 }

@@ -10,15 +10,15 @@ use crate::output::Output;
 
 /// Print the JSON Schema of a document
 ///
-/// Without a name, lists them all. Names are DIALECT.DOCUMENT. With --for-model it is written as programs take it that hand
-/// a schema to a model, such as `claude --json-schema`.
+/// Without a name, lists them all. Names are DIALECT.DOCUMENT. With --for-model it is written for programs that pass a
+/// schema to a model, such as `claude --json-schema`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton schema task.report > task-report.schema.json\n  \
 claude -p --json-schema \"$(baton schema native.report --for-model)\" < prompt.md")]
 pub(crate) struct Options {
     /// Name of the schema, such as `task.report`
     name: Option<String>,
-    /// Leave out what programs refuse that hand a schema to a model: `$schema`, `$id`, lists of types
+    /// Omit what programs that pass a schema to a model refuse: `$schema`, `$id`, lists of types
     #[arg(long, requires = "name")]
     for_model: bool,
     /// List the names as JSON
@@ -42,7 +42,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 }
 
 fn unknown(name: &str) -> CommandError {
-    let error = CommandError::usage(format!("there is no schema `{name}`"));
+    let error = CommandError::usage(format!("unknown schema `{name}`"));
     match closest(name, &schema::names()) {
         Some(close) => error.hint(format!("did you mean `{close}`?")),
         None => error.hint("`baton schema` lists them all"),

@@ -22,11 +22,11 @@ use crate::{briefing, user};
 
 /// Send requests to agents
 ///
-/// Reads request documents in any dialect, judges them as `baton check` does, and puts them into the queue of the agent
-/// that is to receive them: all of them or, if one is not valid, none. Prints the id of each handoff.
+/// Reads request documents in any dialect, judges them as `baton check` does, and puts them into the queues of their
+/// receivers: all of them or, if one is not valid, none. Prints the id of each handoff.
 ///
 /// Receiver, priority, time-out and retries are taken from the document where the options do not say otherwise. Sending
-/// the same request with the same id or --key again gives the handoff that is there.
+/// the same request with the same id or --key again returns the existing handoff.
 ///
 /// Where a workspace is known (--workspace, or that of the run that it belongs to, if it is on this machine), the
 /// artifacts that a request hands over must be there, or it is not sent.
@@ -45,7 +45,7 @@ pub(crate) struct Options {
     /// The run whose journal it goes into [default: one of its own]
     #[arg(long, value_name = "RUN", value_parser = parse_run)]
     run: Option<RunId>,
-    /// The blocked handoff that goes on with the result
+    /// The blocked handoff that continues with the result
     #[arg(long, value_name = "ID")]
     returns_to: Option<String>,
     /// The folder that must have the artifacts [default: the workspace of the run, if it is on this machine]

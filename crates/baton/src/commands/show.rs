@@ -21,10 +21,11 @@ use crate::store::{Access, Session, StoreOptions};
 
 /// Show a handoff and its history, or a run and its phases
 ///
-/// Of a run: each phase with visits, tries, time, tokens, evidence and outcome, what is going on and what waits.
-/// What waits for a person is shown in readable form, with what was seen of its claims and the digest that a decision
-/// names. With --documents also the request and the last report, as they were written; --json has everything.
-/// With --file a file that the report names, as it was when it was looked at, wherever the workspace is.
+/// For a run: each phase with visits, attempts, time, tokens, evidence and outcome, what is running and what is
+/// waiting. What waits for a person is shown in readable form, with the evidence for its claims and the digest that a
+/// decision names. With --documents it also prints the request and the last report as they were written; --json has
+/// everything. With --file it prints a file that the report names, as it was when the report was examined, wherever the
+/// workspace is.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton show HO-2026-031\n  baton show HO-2026-031 --documents\n  \
 baton show HO-2026-031 --json\n  \
@@ -68,7 +69,7 @@ fn show_session(session: &Session, handoffs: &[Handoff], json: bool, output: &Ou
         let handoffs: Vec<_> = handoffs.iter().map(baton_views::handoff::json).collect();
         output.json(&json!({ "version": 1, "run": run, "handoffs": handoffs }))?;
     } else {
-        output.data(&render::handoff::table(handoffs, session.now()))?;
+        output.data(&render::handoff::table(handoffs, session.now(), output.width()))?;
     }
     Ok(Exit::Done)
 }

@@ -53,5 +53,5 @@ fn without_links(given: &Path) -> Result<PathBuf, CommandError> {
 }
 
 fn nowhere(error: io::Error) -> CommandError {
-    CommandError::usage(format!("cannot tell the current folder: {error}"))
+    CommandError::usage(format!("cannot find the current folder: {error}"))
 }

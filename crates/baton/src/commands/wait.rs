@@ -17,8 +17,9 @@ use crate::store::{Access, Session, StoreOptions};
 
 /// Wait until handoffs are finished
 ///
-/// Prints the report of the handoff; of several, a line for each. Exits with 0 if all are completed, 1 if one failed, was
-/// cancelled or is not finished in time, and 3 if one waits for a person (with --through-people it goes on waiting).
+/// Prints the report of the handoff, or one line for each of several. Exits with 0 if all are completed, 1 if one
+/// failed, was cancelled or is not finished in time, and 3 if one waits for a person (with --through-people it keeps
+/// waiting).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton wait HO-2026-031\n  baton wait --timeout 10m \"$id\" > report.md")]
 pub(crate) struct Options {
@@ -28,7 +29,7 @@ pub(crate) struct Options {
     /// How long to wait at most
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     timeout: Option<Duration>,
-    /// Go on waiting while a person must decide
+    /// Keep waiting while a person must decide
     #[arg(long)]
     through_people: bool,
     /// Write JSON

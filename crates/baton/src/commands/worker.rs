@@ -33,7 +33,7 @@ use crate::worker::{Assignment, Until, Worker};
 /// failure, too. A command that writes nothing may report for itself before it ends: `baton report $BATON_HANDOFF_ID
 /// --fence $BATON_FENCE FILE`.
 ///
-/// SIGTERM or SIGINT stop claiming and wait for what runs; a second one kills what runs and reports nothing.
+/// SIGTERM or SIGINT stop claiming and wait for the running commands; a second signal kills them and reports nothing.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton worker --agent reviewer -- ./review.sh\n  \
 baton worker --agent builder --concurrency 4 --timeout 30m --log-dir logs -- claude -p 'Do what stdin asks'\n  \
@@ -45,16 +45,16 @@ pub(crate) struct Options {
     /// How many handoffs to work on at the same time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     concurrency: u32,
-    /// How long a handoff stays ours without a heartbeat; one is sent every third of it
+    /// How long a handoff stays claimed without a heartbeat; heartbeats are sent every third of it
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_lease, allow_hyphen_values = true)]
     lease: Duration,
-    /// How long the command may take, if the handoff allows no less
+    /// How long the command may take; a shorter limit of the handoff counts first
     #[arg(long, value_name = "DURATION", value_parser = parse_time_limit, allow_hyphen_values = true)]
     timeout: Option<Duration>,
-    /// End after one handoff; with 1 if it failed
+    /// Exit after one handoff; with 1 if it failed
     #[arg(long, conflicts_with = "drain")]
     once: bool,
-    /// End when nothing is left to claim
+    /// Exit when nothing is left to claim
     #[arg(long)]
     drain: bool,
     /// Where the command works, and where artifacts are looked for [default: the workspace of the run, if it is on this
@@ -64,7 +64,7 @@ pub(crate) struct Options {
     /// Who works, for the record [default: user, host and process]
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     claimant: Option<String>,
-    /// Write what each command says on standard error to a file in this folder, instead of passing it on
+    /// Write the standard error of each command to a file in this folder, instead of passing it on
     #[arg(long, value_name = "DIR")]
     log_dir: Option<PathBuf>,
     /// Write one JSON object for each handoff that ends, on a line of its own
@@ -84,7 +84,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let (program, arguments) = options
         .command
         .split_first()
-        .ok_or_else(|| CommandError::usage("there is no command").hint("write it after `--`"))?;
+        .ok_or_else(|| CommandError::usage("the command is missing").hint("write it after `--`"))?;
     let program = find(program)?;
     if let Some(folder) = &options.log_dir {
         std::fs::create_dir_all(folder)
@@ -128,7 +128,7 @@ fn parse_lease(text: &str) -> Result<Duration, String> {
 
 fn parse_time_limit(text: &str) -> Result<Duration, String> {
     match parse_duration(text)? {
-        Duration::ZERO => Err("there is no time at all".to_owned()),
+        Duration::ZERO => Err("the duration must be longer than 0".to_owned()),
         limit => Ok(limit),
     }
 }

@@ -6,6 +6,9 @@ use clap::ValueEnum;
 use serde::Deserialize;
 use serde_json::Value;
 
+/// How everything begins that a hook says to an agent which must not end yet.
+pub(crate) const NOT_ACCEPTED: &str = "Your handoff was not accepted:";
+
 /// A coding agent whose hooks are understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HookVendor {
@@ -15,7 +18,7 @@ pub(crate) enum HookVendor {
     Codex,
     /// Gemini CLI: AfterAgent, AfterTool, BeforeAgent
     Gemini,
-    /// OpenCode: what the plugin of `baton init --opencode` tells
+    /// OpenCode: input of the plugin from `baton init --opencode`
     Opencode,
 }
 
@@ -27,6 +30,15 @@ impl HookVendor {
             HookVendor::Codex => "codex",
             HookVendor::Gemini => "gemini",
             HookVendor::Opencode => "opencode",
+        }
+    }
+
+    /// Returns what it calls the event with which a prompt of the user begins, if it hands on what a hook says there.
+    pub(crate) fn prompt_event(self) -> Option<&'static str> {
+        match self {
+            HookVendor::ClaudeCode | HookVendor::Codex => Some("UserPromptSubmit"),
+            HookVendor::Gemini => Some("BeforeAgent"),
+            HookVendor::Opencode => None,
         }
     }
 }
@@ -49,8 +61,8 @@ pub(crate) struct HookInput {
 pub(crate) struct Subagent {
     /// Tells it from others of its kind.
     pub id: String,
-    /// What kind of agent it is: the name of its definition.
-    pub kind: String,
+    /// What kind of agent it is: the name of its definition. `None` if its program does not tell.
+    pub kind: Option<String>,
 }
 
 /// What happens in a session.
@@ -93,12 +105,8 @@ pub(crate) enum ToolCall {
 pub(crate) struct AgentEnd {
     /// The last that it said.
     pub text: Option<String>,
-    /// What tells the prompt from others of the session.
-    pub prompt: Option<String>,
     /// What it was asked, where the program tells.
     pub asked: Option<String>,
-    /// Whether it was kept from ending before.
-    pub is_again: bool,
     /// What its program writes down of it.
     pub transcript: Option<PathBuf>,
     /// Whether something still runs that will wake it.
@@ -117,9 +125,6 @@ struct Members {
     agent_type: Option<String>,
     agent_transcript_path: Option<PathBuf>,
     last_assistant_message: Option<String>,
-    stop_hook_active: bool,
-    prompt_id: Option<String>,
-    turn_id: Option<String>,
     prompt: Option<String>,
     prompt_response: Option<String>,
     background_tasks: Option<Vec<BackgroundTask>>,
@@ -137,30 +142,41 @@ struct BackgroundTask {
 impl HookInput {
     /// Reads what a hook was called with; the error says why it cannot be understood.
     pub(crate) fn read(vendor: HookVendor, bytes: &[u8]) -> Result<HookInput, String> {
+        // The members alone, in a list, would be read as well.
+        if bytes.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
+            return Err("expected an object".to_owned());
+        }
         let members: Members = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         if members.session_id.is_empty() {
             return Err("`session_id` is missing".to_owned());
         }
+        let is_new = !members.prompt.as_deref().is_some_and(|prompt| is_notification(prompt) || is_ours(prompt));
         let event = match (vendor, members.hook_event_name.as_str()) {
             (HookVendor::Gemini, "AfterAgent") => HookEvent::Ends(members.end()),
-            (HookVendor::Gemini, "BeforeAgent") => HookEvent::Begins,
+            (HookVendor::Gemini, "BeforeAgent") if is_new => HookEvent::Begins,
             (HookVendor::Gemini, "AfterTool") => HookEvent::UsesTool(members.tool(vendor)),
             (HookVendor::Gemini, _) => HookEvent::Other,
             (_, "Stop" | "SubagentStop") => HookEvent::Ends(members.end()),
-            (_, "UserPromptSubmit") if members.prompt.as_deref().is_some_and(is_notification) => HookEvent::Other,
-            (_, "UserPromptSubmit" | "SubagentStart") => HookEvent::Begins,
+            (_, "UserPromptSubmit") if is_new => HookEvent::Begins,
+            (_, "SubagentStart") => HookEvent::Begins,
             (_, "PostToolUse" | "PostToolUseFailure") => HookEvent::UsesTool(members.tool(vendor)),
             _ => HookEvent::Other,
         };
-        let subagent = members.agent_id.filter(|id| !id.is_empty()).map(|id| {
-            let kind = members.agent_type.filter(|kind| !kind.is_empty());
-            Subagent { kind: kind.unwrap_or_else(|| "subagent".to_owned()), id }
-        });
+        let subagent = members.subagent();
         Ok(HookInput { session: members.session_id, folder: members.cwd, subagent, event })
     }
 }
 
 impl Members {
+    /// Returns the subagent that it is about. Without an id, those of a kind cannot be told from each other.
+    fn subagent(&self) -> Option<Subagent> {
+        let given = |member: &Option<String>| member.clone().filter(|text| !text.is_empty());
+        let is_one = matches!(self.hook_event_name.as_str(), "SubagentStart" | "SubagentStop");
+        let (id, kind) = (given(&self.agent_id), given(&self.agent_type));
+        let id = id.or_else(|| is_one.then(|| kind.clone().unwrap_or_else(|| "subagent".to_owned())))?;
+        Some(Subagent { id, kind })
+    }
+
     fn end(&self) -> AgentEnd {
         // The list is the session's: a subagent finds itself and its neighbours in it, and none of them wakes it.
         let waits = |task: &BackgroundTask| matches!(task.status.as_str(), "running" | "pending");
@@ -168,9 +184,7 @@ impl Members {
         let said = self.last_assistant_message.clone().or_else(|| self.prompt_response.clone());
         AgentEnd {
             text: said.filter(|text| !text.trim().is_empty()),
-            prompt: self.prompt_id.clone().or_else(|| self.turn_id.clone()),
             asked: self.prompt.clone(),
-            is_again: self.stop_hook_active,
             transcript: self.agent_transcript_path.clone().or_else(|| self.transcript_path.clone()),
             is_busy: is_main && self.background_tasks.iter().flatten().any(waits),
         }
@@ -224,6 +238,11 @@ impl Members {
 /// Returns whether a prompt is no new one: Claude Code wakes a session like this when a background task has ended.
 pub(super) fn is_notification(prompt: &str) -> bool {
     prompt.trim_start().starts_with("<task-notification>")
+}
+
+/// Returns whether a prompt is what a hook has said: some programs hand that on as if somebody had asked.
+fn is_ours(prompt: &str) -> bool {
+    prompt.trim_start().starts_with(NOT_ACCEPTED)
 }
 
 /// Returns the command of a shell tool: a text, or words.
@@ -298,7 +317,10 @@ mod tests {
 
     #[test]
     fn members_of_another_type_are_an_error_and_unknown_events_are_not() {
-        assert!(HookInput::read(HookVendor::Gemini, b"[]").is_err());
+        for no_object in ["[]", " [\"AfterAgent\", \"s\"]", "\"text\"", "7"] {
+            let why = HookInput::read(HookVendor::Gemini, no_object.as_bytes()).expect_err("refused");
+            assert_eq!(why, "expected an object", "{no_object}");
+        }
         assert!(HookInput::read(HookVendor::Gemini, br#"{"hook_event_name":"AfterAgent"}"#).is_err());
         let other = HookInput::read(HookVendor::Gemini, br#"{"session_id":"s","hook_event_name":"PreCompress"}"#);
         assert!(matches!(other.expect("understood").event, HookEvent::Other));

@@ -17,6 +17,7 @@ use baton_protocol::model::{Document, Kind, Request};
 use serde_json::json;
 
 use super::HookAnswer;
+use super::decisions;
 use super::input::{AgentEnd, HookEvent, HookInput, HookVendor, Subagent};
 use super::judging::{self, UnderstoodText};
 use super::reasons::Reasons;
@@ -48,9 +49,16 @@ pub(crate) fn answer(vendor: HookVendor, input: HookInput, output: &Output) -> R
         return Ok(HookAnswer::Nothing);
     }
     let visit = Visit::new(vendor, &input, &config, &project)?;
-    let contract = config.hooks.of(input.subagent.as_ref().map(|subagent| subagent.kind.as_str()));
+    let contract = match &input.subagent {
+        None => config.hooks.of(None),
+        // Nobody knows what an agent is held to whose kind is not told.
+        Some(subagent) => subagent.kind.as_deref().and_then(|kind| config.hooks.of(Some(kind))),
+    };
     match (&input.event, contract) {
-        (HookEvent::Begins, contract) => visit.begins(contract)?,
+        (HookEvent::Begins, contract) => {
+            visit.begins(contract)?;
+            return visit.decisions(output);
+        }
         (HookEvent::UsesTool(tool), _) => visit.log.uses(tool).map_err(unkept)?,
         (HookEvent::Ends(end), Some(contract)) if !end.is_busy => return visit.judge(contract, end, output),
         (HookEvent::Ends(end), None) if !end.is_busy => visit.log.ends().map_err(unkept)?,
@@ -71,7 +79,7 @@ fn go_to_project(folder: &Path) -> Result<PathBuf, CommandError> {
 }
 
 fn unkept(error: io::Error) -> CommandError {
-    CommandError::usage(format!("cannot keep what is seen of the session: {error}"))
+    CommandError::usage(format!("cannot record the session: {error}"))
 }
 
 impl<'a> Visit<'a> {
@@ -91,7 +99,10 @@ impl<'a> Visit<'a> {
     }
 
     fn agent(&self) -> String {
-        self.subagent.map_or_else(|| self.vendor.name().to_owned(), |subagent| subagent.kind.clone())
+        match self.subagent {
+            None => self.vendor.name().to_owned(),
+            Some(subagent) => subagent.kind.clone().unwrap_or_default(),
+        }
     }
 
     /// Notes that an agent begins, and how the workspace is before it works.
@@ -106,22 +117,40 @@ impl<'a> Visit<'a> {
             eyes.keep(&scene).await;
         });
         let mut standing = self.standing()?;
+        if self.subagent.is_none() {
+            // A subagent has one prompt only.
+            standing.begin_anew().map_err(unkept)?;
+        }
         standing.baseline = scene.before.and_then(|before| before.digest);
         standing.write().map_err(unkept)
     }
 
+    /// Returns what people have decided meanwhile, for the session itself.
+    fn decisions(&self, output: &Output) -> Result<HookAnswer, CommandError> {
+        let (Some(event), None) = (self.vendor.prompt_event(), self.subagent) else { return Ok(HookAnswer::Nothing) };
+        let folder = self.log.folder().map_err(unkept)?;
+        let ids = decisions::waited_for(folder);
+        if ids.is_empty() {
+            return Ok(HookAnswer::Nothing);
+        }
+        let session = Session::open(&StoreOptions::default(), Access::Look, output)?;
+        let made = decisions::made(folder, &ids, &session)?;
+        Ok(made.map_or(HookAnswer::Nothing, |text| HookAnswer::AddContext { event, text }))
+    }
+
     fn standing(&self) -> Result<Standing, CommandError> {
-        Ok(Standing::read(self.log.folder().map_err(unkept)?, self.log.agent()))
+        Standing::take(self.log.folder().map_err(unkept)?, self.log.agent()).map_err(unkept)
     }
 
     fn judge(&self, contract: &HookContract, end: &AgentEnd, output: &Output) -> Result<HookAnswer, CommandError> {
         let mut standing = self.standing()?;
-        standing.at(end);
+        // Whoever cannot file what comes out holds nobody: it would be said three times, and be lost all the same.
+        let session = Session::open(&StoreOptions::default(), Access::Change, output)?;
         let written = self.log.written().into_iter().rev().map(|path| self.workspace.join(path));
         let text = report_text::find(end, &self.agent(), written);
         let asked = self.asked(end);
         let task = SessionTask {
-            agent: self.subagent.map(|subagent| own_name(&subagent.kind).to_owned()),
+            agent: self.subagent.map(|_| own_name(&self.agent()).to_owned()),
             dialect: contract.dialect,
             request: request_of(&asked),
             ..SessionTask::default()
@@ -129,9 +158,8 @@ impl<'a> Visit<'a> {
         let yardstick = Yardstick::of_session(task, &self.config.settings);
         let understood = match judging::read(&yardstick, &text) {
             Ok(understood) => understood,
-            Err(reasons) => return self.refuse(&mut standing, &asked, &text, &reasons, output),
+            Err(reasons) => return self.refuse(&mut standing, &session, &asked, &text, &reasons),
         };
-        let session = Session::open(&StoreOptions::default(), Access::Change, output)?;
         let scene = self.scene(contract, standing.baseline.clone(), request_of(&asked));
         let scene = Scene { transcript: self.transcript(end), others_write: self.others_write(), ..scene };
         self.make_folder(&scene).map_err(unkept)?;
@@ -142,7 +170,7 @@ impl<'a> Visit<'a> {
         let seen = session.run(judging::examine(&eyes, &scene, &report, &self.config.settings, self.config.kept));
         let seen = match seen {
             Ok(seen) => seen,
-            Err(reasons) => return self.refuse(&mut standing, &asked, &text, &reasons, output),
+            Err(reasons) => return self.refuse(&mut standing, &session, &asked, &text, &reasons),
         };
         let end = FiledEnd::Reported {
             document: Box::new(document),
@@ -151,10 +179,11 @@ impl<'a> Visit<'a> {
             contents_bytes_max: self.config.kept.run,
         };
         let filed = self.file(&session, &standing, asked, end)?;
-        standing.settle().map_err(unkept)?;
+        standing.begin_anew().map_err(unkept)?;
         self.log.ends().map_err(unkept)?;
         Ok(match filed.state.name() {
             StateName::AwaitingPerson => {
+                decisions::wait_for(self.log.folder().map_err(unkept)?, &filed).map_err(unkept)?;
                 HookAnswer::Tell(format!("baton: {} waits for a person: baton show {}", self.agent(), filed.id))
             }
             _ => HookAnswer::Nothing,
@@ -165,19 +194,21 @@ impl<'a> Visit<'a> {
     fn refuse(
         &self,
         standing: &mut Standing,
+        session: &Session,
         asked: &Option<String>,
         text: &str,
         reasons: &Reasons,
-        output: &Output,
     ) -> Result<HookAnswer, CommandError> {
         if !standing.is_spent() {
             standing.refuse(text, &reasons.recorded()).map_err(unkept)?;
             return Ok(HookAnswer::Block(reasons.told()));
         }
-        let session = Session::open(&StoreOptions::default(), Access::Change, output)?;
+        if standing.was_let_go_with(text) {
+            return Ok(HookAnswer::Nothing);
+        }
         let refused = RefusedText { document: written(text), why: reasons.recorded() };
-        let filed = self.file(&session, standing, asked.clone(), FiledEnd::LetGo(refused))?;
-        standing.settle().map_err(unkept)?;
+        let filed = self.file(session, standing, asked.clone(), FiledEnd::LetGo(refused))?;
+        standing.let_go(text).map_err(unkept)?;
         self.log.ends().map_err(unkept)?;
         let agent = self.agent();
         Ok(HookAnswer::Tell(format!(
@@ -225,7 +256,7 @@ impl<'a> Visit<'a> {
         let given = asked.as_deref().and_then(|asked| valid(asked).or_else(|| made(asked)));
         given
             .or_else(|| made(&unknown))
-            .ok_or_else(|| CommandError::internal("a request of our own is not valid: this is a mistake in baton"))
+            .ok_or_else(|| CommandError::internal("internal error: Baton's own request is not valid; please report it"))
     }
 
     fn asked(&self, end: &AgentEnd) -> Option<String> {

@@ -6,6 +6,8 @@ use baton_protocol::read::is_blockless;
 use baton_protocol::{Dialect, Severity, schema, tokens};
 use serde_json::Value;
 
+use super::input::NOT_ACCEPTED;
+
 /// How many tokens a model is told at most.
 pub(crate) const TOKENS_MAX: usize = 300;
 
@@ -58,14 +60,13 @@ impl Reasons {
         self.lines.is_empty()
     }
 
-    /// Returns them for the record, a line each.
+    /// Returns them for the record, in one line.
     pub(crate) fn recorded(&self) -> String {
-        self.lines.join("\n")
+        self.lines.join("; ")
     }
 
     /// Returns what a model is told.
     pub(crate) fn told(&self) -> String {
-        let head = "Your handoff was not accepted:";
         let tail = match self.form {
             Some(dialect) => format!(
                 "End your message with one fenced ```json block in the form {dialect}{}. Nothing may follow it.",
@@ -73,7 +74,7 @@ impl Reasons {
             ),
             None => "Correct the work or the claim, then end your message with the whole corrected block.".to_owned(),
         };
-        let mut told = head.to_owned();
+        let mut told = NOT_ACCEPTED.to_owned();
         for (index, line) in self.lines.iter().enumerate() {
             let left = self.lines.len() - index - 1;
             let line = format!("\n- {}", one_line(line));

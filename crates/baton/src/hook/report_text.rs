@@ -41,7 +41,7 @@ fn last_said(transcript: &Path) -> Option<String> {
 
 /// Returns the texts of one side in a transcript of Claude Code.
 fn messages(transcript: &Path, role: &'static str) -> impl Iterator<Item = String> {
-    let file = File::open(transcript).ok().filter(|file| file.metadata().is_ok_and(|found| found.is_file()));
+    let file = is_file(transcript).then(|| File::open(transcript).ok()).flatten();
     let lines = file.into_iter().flat_map(|file| BufReader::new(file.take(TRANSCRIPT_BYTES)).lines());
     lines.map_while(Result::ok).filter_map(move |line| {
         let line: Value = serde_json::from_str(&line).ok()?;
@@ -57,12 +57,15 @@ fn messages(transcript: &Path, role: &'static str) -> impl Iterator<Item = Strin
     })
 }
 
-fn text_of(path: &Path) -> Option<String> {
-    let found = fs::metadata(path).ok()?;
-    if !found.is_file() || found.len() > BYTES_MAX as u64 {
-        return None;
-    }
-    fs::read_to_string(path).ok()
+/// Reads a file that may hold a report.
+pub(crate) fn text_of(path: &Path) -> Option<String> {
+    let is_small = fs::metadata(path).is_ok_and(|found| found.len() <= BYTES_MAX as u64);
+    (is_small && is_file(path)).then(|| fs::read_to_string(path).ok()).flatten()
+}
+
+/// Returns whether a path leads to a regular file. Whoever opened a pipe would wait for somebody to write into it.
+pub(crate) fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.is_file())
 }
 
 fn is_report_of(text: &str, agent: &str) -> bool {

@@ -3,16 +3,19 @@
 
 use std::env;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use baton_agents::evidence::LocalEvidence;
 use baton_engine::StateFolder;
 use baton_engine::engine::{SessionTask, Yardstick};
-use baton_engine::evidence::{KeptBytes, Scene};
+use baton_engine::evidence::{self, Evidence as _, KeptBytes, Scene};
+use baton_engine::handoff::Digest;
 use baton_engine::report_contract::{CONTRACT_FILE, ReportContract};
 use baton_protocol::Hints;
 use baton_protocol::model::{Document, Request};
+use baton_protocol::rules::writes_outside;
 use walkdir::WalkDir;
 
 use super::HookAnswer;
@@ -59,12 +62,10 @@ pub(crate) fn judge(attempt: &RunAttempt, end: &AgentEnd) -> Result<HookAnswer, 
     if end.is_busy {
         return Ok(HookAnswer::Nothing);
     }
-    let folder = attempt.request_file.parent().unwrap_or(Path::new(".")).to_owned();
-    let mut standing = Standing::read(&folder, "hook");
-    standing.at(end);
-    let contract = attempt.contract(&folder);
+    let mut standing = attempt.standing()?;
+    let contract = attempt.contract();
     let text = attempt.text(end);
-    let reasons = match attempt.reasons(&text, request, folder, end, contract)? {
+    let reasons = match attempt.reasons(&text, request, end, contract, standing.baseline.clone())? {
         reasons if reasons.are_none() => return Ok(HookAnswer::Nothing),
         reasons => reasons,
     };
@@ -74,26 +75,61 @@ pub(crate) fn judge(attempt: &RunAttempt, end: &AgentEnd) -> Result<HookAnswer, 
             attempt.handoff
         )));
     }
-    let failed = |error| CommandError::usage(format!("cannot keep the text that is refused: {error}"));
-    standing.refuse(&text, &reasons.recorded()).map_err(failed)?;
+    standing.refuse(&text, &reasons.recorded()).map_err(unkept)?;
     Ok(HookAnswer::Block(reasons.told()))
 }
 
+/// Notes that the run has told its agent something new, and how the workspace is before it begins.
+pub(crate) fn begins(attempt: &RunAttempt) -> Result<HookAnswer, CommandError> {
+    let mut standing = attempt.standing()?;
+    standing.begin_anew().map_err(unkept)?;
+    // What is corrected later belongs to the same work.
+    if standing.baseline.is_none() && attempt.contract().writes.is_some() {
+        let eyes = attempt.eyes();
+        let mut scene =
+            Scene { workspace: attempt.workspace.clone(), folder: attempt.folder().to_owned(), ..Scene::default() };
+        judging::runtime()?.block_on(async {
+            scene.before = eyes.remember(&scene.workspace).await;
+            eyes.keep(&scene).await;
+        });
+        standing.baseline = scene.before.and_then(|before| before.digest);
+        standing.write().map_err(unkept)?;
+    }
+    Ok(HookAnswer::Nothing)
+}
+
+fn unkept(error: io::Error) -> CommandError {
+    CommandError::usage(format!("cannot record the refusal: {error}"))
+}
+
 impl RunAttempt {
+    fn folder(&self) -> &Path {
+        self.request_file.parent().unwrap_or(Path::new("."))
+    }
+
+    /// Looks at the workspace. In a cage the state folder is not there; what must be kept lies in the folder of the attempt.
+    fn eyes(&self) -> LocalEvidence {
+        LocalEvidence::new([], StateFolder::at(self.folder()))
+    }
+
+    fn standing(&self) -> Result<Standing, CommandError> {
+        Standing::take(self.folder(), "hook").map_err(unkept)
+    }
+
     fn request(&self) -> Result<Request, CommandError> {
         let file = self.request_file.display();
         let text = fs::read(&self.request_file)
             .map_err(|error| CommandError::usage(format!("cannot read the request {file}: {error}")))?;
         match baton_protocol::read(&text, Hints::default()).document {
             Some(Document::Request(request)) => Ok(*request),
-            _ => Err(CommandError::usage(format!("{file} is no request"))),
+            _ => Err(CommandError::usage(format!("{file} is not a request"))),
         }
     }
 
     /// Returns what the report is judged by beyond its request. Without it things are as usual: the driver knows better, and
     /// has the last word.
-    fn contract(&self, folder: &Path) -> ReportContract {
-        let text = fs::read(folder.join(CONTRACT_FILE)).ok();
+    fn contract(&self) -> ReportContract {
+        let text = fs::read(self.folder().join(CONTRACT_FILE)).ok();
         let written = text.and_then(|text| serde_json::from_slice(&text).ok());
         match written {
             Some(value) => ReportContract::of_json(&value),
@@ -103,7 +139,7 @@ impl RunAttempt {
 
     /// Returns what the agent hands in, from the places that its run looks at.
     fn text(&self, end: &AgentEnd) -> String {
-        let written = self.report_file.as_ref().and_then(|path| fs::read_to_string(path).ok());
+        let written = self.report_file.as_deref().and_then(report_text::text_of);
         match written.filter(|text| !text.trim().is_empty()) {
             Some(text) => text,
             None => report_text::find(end, &self.agent, self.new_files()),
@@ -126,11 +162,11 @@ impl RunAttempt {
         &self,
         text: &str,
         request: Request,
-        folder: PathBuf,
         end: &AgentEnd,
         contract: ReportContract,
+        baseline: Option<Digest>,
     ) -> Result<Reasons, CommandError> {
-        let ReportContract { dialect, mandatory_skills, settings } = contract;
+        let ReportContract { dialect, mandatory_skills, writes, views, settings } = contract;
         let task = SessionTask {
             agent: Some(self.agent.clone()).filter(|agent| !agent.is_empty()),
             phase: self.phase.clone(),
@@ -150,12 +186,23 @@ impl RunAttempt {
             request: Some(Request { expectations: None, ..request }),
             mandatory_skills,
             transcript: end.transcript.as_deref().and_then(session_log::transcript_at),
-            folder: folder.clone(),
+            folder: self.folder().to_owned(),
+            views,
             ..Scene::default()
         };
-        // In a cage the state folder is not there; nothing that is needed here lies in it.
-        let eyes = LocalEvidence::new([], StateFolder::at(folder));
+        let eyes = self.eyes();
         let seen = judging::examine(&eyes, &scene, &understood.report, &settings, KeptBytes::default());
-        Ok(judging::runtime()?.block_on(seen).err().unwrap_or_default())
+        let runtime = judging::runtime()?;
+        if let Err(reasons) = runtime.block_on(seen) {
+            return Ok(reasons);
+        }
+        let (Some(writes), Some(baseline)) = (writes, baseline) else { return Ok(Reasons::default()) };
+        // Only the driver knows how the workspace was before earlier attempts. So of what has changed in this one it is only
+        // asked whether it may have.
+        let scene = Scene { writes: Some(writes), baseline: Some(baseline), ..scene };
+        let mut examined = runtime.block_on(eyes.examine(&scene, &understood.report));
+        examined.retain(|one| one.rule == writes_outside::RULE.name);
+        evidence::allow(&mut examined, &settings);
+        Ok(Reasons::of_evidence(&examined))
     }
 }

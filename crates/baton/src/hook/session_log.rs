@@ -15,6 +15,7 @@ use baton_host::folders::make_private_folders;
 use serde_json::{Value, json};
 
 use super::input::{Subagent, ToolCall, ToolUse};
+use super::report_text::is_file;
 
 /// How the main session is called in the log.
 const MAIN: &str = "main";
@@ -167,7 +168,7 @@ pub(crate) struct Beside {
 
 /// Returns what identifies a transcript as it is now; `None` if there is none.
 pub(crate) fn transcript_at(path: &Path) -> Option<Transcript> {
-    let bytes = std::fs::read(path).ok()?;
+    let bytes = is_file(path).then(|| std::fs::read(path).ok()).flatten()?;
     Some(Transcript { path: path.to_string_lossy().into_owned(), sha256: Digest::of(&bytes).0 })
 }
 
@@ -201,7 +202,7 @@ mod tests {
         let scratch = Scratch::new();
         let state = StateFolder::at(scratch.path("state"));
         let log = |id: &str| {
-            let subagent = Subagent { id: id.to_owned(), kind: String::new() };
+            let subagent = Subagent { id: id.to_owned(), kind: None };
             SessionLog::of(&state, Path::new("/p"), "s", Some(&subagent))
         };
         let main = SessionLog::of(&state, Path::new("/p"), "s", None);

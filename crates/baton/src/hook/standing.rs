@@ -1,7 +1,7 @@
 //! Where one agent of a session stands: what was refused so far, and how the workspace was before. Kept in files, since
 //! every call of a hook is a process of its own.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,26 +9,29 @@ use baton_engine::handoff::Digest;
 use baton_host::atomic_file;
 use serde::{Deserialize, Serialize};
 
-use super::input::AgentEnd;
-
-/// How often an agent is kept from ending, for one prompt. Claude Code itself lets go after 8 and loses the answer, Gemini
-/// CLI fails after 15, and Codex never stops.
+/// How often an agent is kept from ending, for one prompt. What the program says about earlier times does not count: a
+/// version that says nothing would never be let go. Claude Code itself lets go after 8 and
+/// loses the answer, Gemini CLI fails after 15, and Codex never stops.
 pub(crate) const BLOCKS_MAX: usize = 3;
 
-/// Where one agent of a session stands.
+/// Where one agent of a session stands. While somebody has it, other calls about the same agent wait: two that had counted
+/// two refusals each would both refuse a third time.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Standing {
-    /// The prompt that this is about.
-    prompt: Option<String>,
     /// What was refused, the first one first.
     pub refused: Vec<RefusedFile>,
+    /// What identifies the text with which the agent was let go; after that it is not kept again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    let_go: Option<Digest>,
     /// What identifies how the workspace was when the agent began.
     pub baseline: Option<Digest>,
     #[serde(skip)]
     folder: PathBuf,
     #[serde(skip)]
     agent: String,
+    #[serde(skip)]
+    _lock: Option<File>,
 }
 
 /// A text that was refused.
@@ -41,28 +44,40 @@ pub(crate) struct RefusedFile {
 }
 
 impl Standing {
-    /// Reads where an agent stands; it may never have been seen before.
-    pub(crate) fn read(folder: &Path, agent: &str) -> Standing {
+    /// Takes it, and waits until nobody else has it; the agent may never have been seen before.
+    pub(crate) fn take(folder: &Path, agent: &str) -> io::Result<Standing> {
+        let lock = File::options().create(true).append(true).open(folder.join(format!("{agent}.lock")))?;
+        lock.lock()?;
         let text = fs::read(folder.join(format!("{agent}.json"))).unwrap_or_default();
         let standing: Standing = serde_json::from_slice(&text).unwrap_or_default();
-        Standing { folder: folder.to_owned(), agent: agent.to_owned(), ..standing }
+        Ok(Standing { folder: folder.to_owned(), agent: agent.to_owned(), _lock: Some(lock), ..standing })
     }
 
-    /// Forgets what was refused for an earlier prompt.
-    pub(crate) fn at(&mut self, end: &AgentEnd) {
-        let is_same = match &end.prompt {
-            Some(_) => self.prompt == end.prompt,
-            None => end.is_again,
-        };
-        if !is_same {
-            self.refused.clear();
+    /// Forgets what was refused: there is a new prompt, or a handoff was accepted.
+    pub(crate) fn begin_anew(&mut self) -> io::Result<()> {
+        if self.refused.is_empty() && self.let_go.is_none() {
+            return Ok(());
         }
-        self.prompt.clone_from(&end.prompt);
+        self.refused.clear();
+        self.let_go = None;
+        self.write()
     }
 
     /// Returns whether the agent was kept from ending as often as it may be.
     pub(crate) fn is_spent(&self) -> bool {
-        self.refused.len() >= BLOCKS_MAX
+        self.let_go.is_some() || self.refused.len() >= BLOCKS_MAX
+    }
+
+    /// Notes that the agent is let go with a text, and that everything that was refused is filed.
+    pub(crate) fn let_go(&mut self, text: &str) -> io::Result<()> {
+        self.refused.clear();
+        self.let_go = Some(Digest::of(text.as_bytes()));
+        self.write()
+    }
+
+    /// Returns whether the agent was let go with this very text before.
+    pub(crate) fn was_let_go_with(&self, text: &str) -> bool {
+        self.let_go == Some(Digest::of(text.as_bytes()))
     }
 
     /// Keeps a text that is refused, before anybody is told.
@@ -80,16 +95,10 @@ impl Standing {
         fs::read_to_string(self.folder.join(&refused.file)).unwrap_or_default()
     }
 
-    /// Begins anew: what was refused is filed.
-    pub(crate) fn settle(&mut self) -> io::Result<()> {
-        self.refused.clear();
-        self.write()
-    }
-
-    /// Keeps it.
+    /// Keeps it. The next call reads it; nobody waits for the disk, since a session does not outlive a power cut.
     pub(crate) fn write(&self) -> io::Result<()> {
         let text = serde_json::to_vec_pretty(self)?;
-        atomic_file::write(&self.folder.join(format!("{}.json", self.agent)), &text)
+        atomic_file::replace(&self.folder.join(format!("{}.json", self.agent)), &text)
     }
 
     fn file_name(&self, number: usize) -> String {

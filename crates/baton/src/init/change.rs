@@ -1,12 +1,5 @@
 //! A file as it is and as it will be, and the difference for people.
 
-use std::fs;
-use std::path::Path;
-
-use baton_host::atomic_file;
-
-use crate::command_error::CommandError;
-
 /// So many lines around a difference are shown.
 const CONTEXT: usize = 2;
 
@@ -22,6 +15,8 @@ pub(crate) struct FileChange {
     pub before: Option<String>,
     /// What will be in it; `None` if it will not be there.
     pub after: Option<String>,
+    /// The folders that are made for it, or go with it, the outer ones first.
+    pub folders: Vec<String>,
 }
 
 impl FileChange {
@@ -56,26 +51,19 @@ impl FileChange {
         text
     }
 
-    /// Writes or removes the file.
-    pub(crate) fn carry_out(&self, project: &Path) -> Result<(), CommandError> {
-        let path = project.join(&self.path);
-        // A link stays one: what it leads to is written.
-        let path = fs::canonicalize(&path).unwrap_or(path);
-        let failed = |error| CommandError::usage(format!("cannot write {}: {error}", path.display()));
-        match &self.after {
-            _ if self.before == self.after => Ok(()),
-            Some(text) => {
-                path.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
-                atomic_file::write(&path, text.as_bytes()).map_err(failed)
-            }
-            None => {
-                fs::remove_file(&path).map_err(failed)?;
-                // A folder that was only made for it is empty now; another one cannot be removed.
-                let folders = path.ancestors().skip(1).take_while(|folder| *folder != project);
-                folders.map_while(|folder| fs::remove_dir(folder).ok()).for_each(drop);
-                Ok(())
-            }
-        }
+    /// Returns whether it does anything.
+    pub(crate) fn differs(&self) -> bool {
+        self.before != self.after
+    }
+
+    /// Returns whether it changes a file that is there.
+    pub(super) fn is_edit(&self) -> bool {
+        self.before.is_some() && self.differs()
+    }
+
+    /// Returns what takes it back.
+    pub(super) fn reversed(&self) -> FileChange {
+        FileChange { before: self.after.clone(), after: self.before.clone(), ..self.clone() }
     }
 }
 

@@ -48,6 +48,12 @@ pub(crate) fn remove_element(text: &str, path: &[&str], index: usize) -> String 
     remove(text, path, |number, _| number == index)
 }
 
+/// Returns a name that the object at a path has more than once.
+pub(crate) fn repeated_name(text: &str, path: &[&str]) -> Option<String> {
+    let names: Vec<String> = at(text, path)?.items.into_iter().filter_map(|item| item.name).collect();
+    (1..names.len()).find(|index| names[..*index].contains(&names[*index])).map(|index| names[index].clone())
+}
+
 fn add(text: &str, path: &[&str], item: &str) -> String {
     let Some(container) = at(text, path) else { return text.to_owned() };
     let unit = unit_of(text);

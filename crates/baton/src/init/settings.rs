@@ -6,8 +6,9 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use super::change::FileChange;
+use super::file_writing::refused;
 use super::record::InitRecord;
-use super::{json_text, plugin, read};
+use super::{json_text, made, plugin, read, stays, without};
 use crate::command_error::CommandError;
 
 /// How long a hook may take, in seconds: the commands of `verify` run in it.
@@ -101,10 +102,15 @@ impl CodingAgent {
         let path = self.file().to_owned();
         let before = read(&project.join(&path))?;
         if self == CodingAgent::Opencode {
-            return Ok(FileChange { path, before, after: Some(plugin::TEXT.to_owned()) });
+            return match before.as_deref().is_none_or(plugin::is_ours) {
+                true => Ok(made(project, &path, before, plugin::TEXT.to_owned())),
+                false => Err(refused(format!("{path} exists and was not made by `baton init`"))
+                    .hint("give it another name: OpenCode reads every file of the folder")),
+            };
         }
-        let given = before.as_deref().filter(|text| !text.trim().is_empty());
-        let mut text = given.unwrap_or("{}").to_owned();
+        let (mark, given) = unmarked(before.as_deref().unwrap_or_default());
+        let is_blank = given.trim().is_empty();
+        let mut text = if is_blank { "{}" } else { given }.to_owned();
         self.check(&path, &text)?;
         if parsed(&text)["hooks"].is_null() {
             // `null` says nothing.
@@ -117,37 +123,51 @@ impl CodingAgent {
             if groups.as_array().is_some_and(|groups| groups.iter().any(|group| self.has_ours(group))) {
                 continue;
             }
-            text = match groups.is_array() {
-                true => json_text::add_element(&text, &["hooks", event], &self.group(*matcher)),
-                false => json_text::add_member(&text, &["hooks"], event, &json!([self.group(*matcher)])),
-            };
+            if groups.is_array() {
+                text = json_text::add_element(&text, &["hooks", event], &self.group(*matcher));
+            } else {
+                text = json_text::remove_member(&text, &["hooks"], event);
+                text = json_text::add_member(&text, &["hooks"], event, &json!([self.group(*matcher)]));
+            }
         }
-        let text = if given.is_none() { format!("{text}\n") } else { text };
-        Ok(FileChange { path, before, after: Some(text) })
+        let text = if is_blank { format!("{mark}{text}\n") } else { format!("{mark}{text}") };
+        Ok(made(project, &path, before, text))
     }
 
     /// Takes the hooks out of its settings; `None` if there are none.
     pub(super) fn remove(self, project: &Path, record: &InitRecord) -> Result<Option<FileChange>, CommandError> {
         let path = self.file().to_owned();
-        let Some(before) = read(&project.join(&path))? else { return Ok(None) };
+        let Some(now) = read(&project.join(&path))? else { return Ok(None) };
         if self == CodingAgent::Opencode {
-            let is_ours = before == plugin::TEXT || record.is_as_written(&path, &before);
-            return Ok(is_ours.then_some(FileChange { path, before: Some(before), after: None }));
+            return Ok(plugin::is_ours(&now).then(|| without(&path, now, None, record)));
         }
-        self.check(&path, &before)?;
-        let mut text = before.clone();
-        for (event, _) in self.events() {
-            text = self.without_event(text, event);
-        }
-        if text == before {
+        let Some(rest) = self.without_ours(&path, &now)? else { return Ok(None) };
+        // A text of before that has our hooks is from another time.
+        let clean = |text: &&str| self.without_ours(&path, text).is_ok_and(|rest| rest.is_none());
+        let rest = record.text_before(&path, &now).filter(clean).map_or(rest, str::to_owned);
+        let is_empty = unmarked(&rest).1.trim().is_empty() || parsed(&rest) == json!({});
+        let rest = (!is_empty || stays(project, &path, record)).then_some(rest);
+        Ok(Some(without(&path, now, rest, record)))
+    }
+
+    /// Returns settings without the hooks; `None` if they have none.
+    fn without_ours(self, path: &str, text: &str) -> Result<Option<String>, CommandError> {
+        let (mark, given) = unmarked(text);
+        if given.trim().is_empty() {
             return Ok(None);
         }
-        if parsed(&text)["hooks"] == json!({}) {
-            text = json_text::remove_member(&text, &[], "hooks");
+        self.check(path, given)?;
+        let mut rest = given.to_owned();
+        for (event, _) in self.events() {
+            rest = self.without_event(rest, event);
         }
-        let is_ours = parsed(&text) == json!({}) && record.has(&path);
-        let after = (!is_ours).then_some(text);
-        Ok(Some(FileChange { path, before: Some(before), after }))
+        if rest == given {
+            return Ok(None);
+        }
+        if parsed(&rest)["hooks"] == json!({}) {
+            rest = json_text::remove_member(&rest, &[], "hooks");
+        }
+        Ok(Some(format!("{mark}{rest}")))
     }
 
     fn without_event(self, mut text: String, event: &str) -> String {
@@ -172,11 +192,14 @@ impl CodingAgent {
     /// Returns whether its hooks are set up.
     pub(super) fn is_set_up(self, project: &Path) -> Result<bool, CommandError> {
         let text = read(&project.join(self.file()))?.unwrap_or_default();
+        if self == CodingAgent::Opencode {
+            return Ok(plugin::is_ours(&text));
+        }
         let has_ours = |(event, _): &(&str, Option<&str>)| {
             let groups = parsed(&text)["hooks"][*event].as_array().cloned().unwrap_or_default();
             groups.iter().any(|group| self.has_ours(group))
         };
-        Ok(text == plugin::TEXT || self.events().iter().any(has_ours))
+        Ok(self.events().iter().any(has_ours))
     }
 
     fn has_ours(self, group: &Value) -> bool {
@@ -193,8 +216,7 @@ impl CodingAgent {
             let (line, column) = (error.line(), error.column());
             let what = error.to_string();
             let what = what.split(" at line ").next().unwrap_or_default();
-            CommandError::usage(format!("{path}:{line}:{column}: this is not JSON: {what}"))
-                .hint("mend the file; nothing was changed")
+            refused(format!("{path}:{line}:{column}: this is not JSON: {what}"))
         })?;
         let hooks = &settings["hooks"];
         let wrong = if !settings.is_object() {
@@ -206,12 +228,14 @@ impl CodingAgent {
             let mut wrong = events.filter(|event| !hooks[**event].is_array() && !hooks[**event].is_null());
             wrong.next().map(|event| (*event, "a list", line_of(text, &format!("\"{event}\""))))
         };
+        // Which one counts, only its program knows.
+        let twice = json_text::repeated_name(text, &[]).or_else(|| json_text::repeated_name(text, &["hooks"]));
+        if let Some(name) = twice {
+            return Err(refused(format!("{path}: duplicate `{name}`")));
+        }
         match wrong {
             None => Ok(()),
-            Some((what, expected, line)) => {
-                Err(CommandError::usage(format!("{path}:{line}: {what} should be {expected}"))
-                    .hint("mend the file; nothing was changed"))
-            }
+            Some((what, expected, line)) => Err(refused(format!("{path}:{line}: {what} should be {expected}"))),
         }
     }
 
@@ -248,7 +272,12 @@ impl CodingAgent {
 }
 
 fn parsed(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_default()
+    serde_json::from_str(unmarked(text).1).unwrap_or_default()
+}
+
+/// Splits off the mark that some editors begin a file with.
+fn unmarked(text: &str) -> (&str, &str) {
+    text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }
 
 fn line_of(text: &str, sought: &str) -> usize {

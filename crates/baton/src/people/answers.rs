@@ -10,7 +10,7 @@ use baton_engine::handoff::{Ask, Handoff, State};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::known::Decider;
 use baton_engine::lifecycle::{self, Command, Decide, Decision};
-use baton_engine::people::{ExpectedReply, People, Question, Response};
+use baton_engine::people::{People, Question, Response};
 
 use super::entry::{self, Entry};
 use super::reply;
@@ -109,9 +109,7 @@ fn fits(entry: &Entry, question: &Question) -> bool {
 fn is_possible(entry: &Entry, question: &Question) -> bool {
     let choices: Vec<String> = question.choices.iter().map(|(word, _)| word.clone()).collect();
     match &entry.decision {
-        Decision::Answer { answers } if question.reply == ExpectedReply::Choice => {
-            reply::choice(answers, &choices).is_ok()
-        }
+        Decision::Answer { answers } if question.reply.is_choice() => reply::choice(answers, &choices).is_ok(),
         decision => question.reply.takes(decision),
     }
 }
@@ -144,6 +142,7 @@ fn place(handoff: &Handoff) -> String {
 
 #[cfg(test)]
 mod tests {
+    use baton_engine::people::ExpectedReply;
     use proptest::prelude::*;
 
     use super::*;

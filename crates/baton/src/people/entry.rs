@@ -156,7 +156,7 @@ fn ask(word: &str, pointer: &str) -> Result<Option<Ask>, Wrong> {
         "clarification" => Ok(Some(Ask::Clarification)),
         "gate" => Ok(Some(Ask::Gate)),
         "any" => Ok(None),
-        _ => Err(Wrong::at(format!("{pointer}/ask"), format!("nobody asks for `{word}`"), suggest(word, &ASKS))),
+        _ => Err(Wrong::at(format!("{pointer}/ask"), format!("no question offers `{word}`"), suggest(word, &ASKS))),
     }
 }
 
@@ -221,14 +221,14 @@ mod tests {
         hint: write a text, or leave it out
         a.yaml:1:12: this must be text, but is a list
         hint: write it as text, in quotation marks
-        a.yaml:1:9: nobody asks for `reviews`
+        a.yaml:1:9: no question offers `reviews`
         hint: did you mean `review`? known: review, clarification, gate, any
         a.yaml:1:11: `a[` is not a pattern: unclosed character class; missing ']'
         hint: `*` is any name, `**` any path: tools/*/review
-        a.yaml:1:19: the key `approve` is there twice
-        hint: keep one of the two; readers disagree about which one counts
-        a.yaml:1:3: this is not valid YAML: unclosed bracket '{'
-        hint: write it as JSON, or quote the text that confuses the reader
+        a.yaml:1:19: duplicate key `approve`
+        hint: keep one of the two; programs disagree about which one counts
+        a.yaml:1:3: `{` is never closed
+        hint: close it with `}`
         ");
     }
 }

@@ -18,6 +18,8 @@ pub(super) enum MenuChoice {
     Answer(Option<String>),
     /// Choose this.
     Choose(String),
+    /// See the files that it is about, what has changed in them, and what was handed over before.
+    View,
     /// See the whole document.
     Document,
     /// Decide later.
@@ -30,12 +32,13 @@ pub(super) fn words(question: &Question) -> Vec<&'static str> {
         ExpectedReply::Review => vec!["approve", "reject", "question"],
         ExpectedReply::Clarification => vec!["answer"],
         ExpectedReply::Escalation => vec!["answer", "reject", "question"],
-        ExpectedReply::Choice => vec!["reject"],
+        ExpectedReply::Choice => Vec::new(),
+        ExpectedReply::GateChoice => vec!["reject"],
         ExpectedReply::Approval => vec!["approve", "reject"],
         ExpectedReply::Request => vec!["approve", "reject", "tell"],
     };
     if question.document.is_some() {
-        words.push("document");
+        words.extend(["view", "document"]);
     }
     words.push("later");
     words
@@ -69,12 +72,16 @@ pub(super) fn read(question: &Question, typed: &str) -> Result<MenuChoice, Strin
     // Where an agent waits for an answer, a sentence that begins like a word of the menu is still the answer.
     let words = if question.reply.is_answer() && rest.is_some() { Vec::new() } else { words(question) };
     let first = first.to_lowercase();
+    if rest.is_none() && (first == "?" || first == "help") {
+        return Err(misunderstood("", &self::words(question), &choices));
+    }
     let word = words.iter().find(|word| **word == first || (first.len() == 1 && word.starts_with(&first)));
     match word.copied() {
         Some("approve") => Ok(MenuChoice::Approve(rest)),
         Some("reject") => Ok(MenuChoice::Reject(rest)),
         Some("question") => Ok(MenuChoice::Ask(rest)),
         Some("answer" | "tell") => Ok(MenuChoice::Answer(rest)),
+        Some("view") if rest.is_none() => Ok(MenuChoice::View),
         Some("document") if rest.is_none() => Ok(MenuChoice::Document),
         Some("later") if rest.is_none() => Ok(MenuChoice::Later),
         _ if question.reply.is_answer() => Ok(MenuChoice::Answer(Some(typed.to_owned()))),
@@ -98,13 +105,18 @@ mod tests {
     #[test]
     fn the_line_says_what_can_be_typed() {
         let of = |reply| line(&sample::question("a", reply));
-        assert_eq!(of(ExpectedReply::Approval), "[a]pprove  [r]eject  [d]ocument  [l]ater");
-        assert_eq!(of(ExpectedReply::Request), "[a]pprove  [r]eject  [t]ell  [d]ocument  [l]ater");
-        assert_eq!(of(ExpectedReply::Clarification), "type the answer, or  [d]ocument  [l]ater");
-        assert_eq!(of(ExpectedReply::Escalation), "type the answer, or  [r]eject  [q]uestion  [d]ocument  [l]ater");
+        assert_eq!(of(ExpectedReply::Approval), "[a]pprove  [r]eject  [v]iew  [d]ocument  [l]ater");
+        assert_eq!(of(ExpectedReply::Request), "[a]pprove  [r]eject  [t]ell  [v]iew  [d]ocument  [l]ater");
+        assert_eq!(of(ExpectedReply::Clarification), "type the answer, or  [v]iew  [d]ocument  [l]ater");
+        assert_eq!(
+            of(ExpectedReply::Escalation),
+            "type the answer, or  [r]eject  [q]uestion  [v]iew  [d]ocument  [l]ater"
+        );
         let mut limit = sample::question("limit", ExpectedReply::Choice);
         limit.choices = vec![("revise".to_owned(), String::new())];
         limit.document = None;
+        assert_eq!(line(&limit), "[1-1] or the name of a choice  [l]ater");
+        limit.reply = ExpectedReply::GateChoice;
         assert_eq!(line(&limit), "[1-1] or the name of a choice  [r]eject  [l]ater");
         limit.reply = ExpectedReply::Clarification;
         assert_eq!(line(&limit), "type [1-1] or an answer of your own, or  [l]ater");
@@ -123,7 +135,7 @@ mod tests {
 
     #[test]
     fn choices_come_before_words() {
-        let mut gate = sample::question("limit", ExpectedReply::Choice);
+        let mut gate = sample::question("limit", ExpectedReply::GateChoice);
         gate.choices = ["reject", "later"].map(|word| (word.to_owned(), String::new())).into();
         assert_eq!(read(&gate, "reject"), Ok(MenuChoice::Choose("reject".to_owned())));
         assert_eq!(read(&gate, "r too dear"), Ok(MenuChoice::Reject(Some("too dear".to_owned()))));
@@ -142,6 +154,7 @@ mod tests {
             "`a` is a word of the menu, and asks for the answer"
         );
         assert_eq!(read(&question, "later"), Ok(MenuChoice::Later));
+        assert!(read(&question, "?").is_err_and(|told| told.starts_with("please type one of: ")), "a cry for help");
         question.choices = vec![("SQLite".to_owned(), String::new()), ("PostgreSQL".to_owned(), String::new())];
         assert_eq!(read(&question, "2"), Ok(MenuChoice::Choose("PostgreSQL".to_owned())));
         assert_eq!(read(&question, "a file"), answer("a file"), "what is offered does not restrict");
@@ -153,7 +166,7 @@ mod tests {
         assert_eq!(read(&review, "aprove"), Err("did you mean `approve`?".to_owned()));
         assert_eq!(
             read(&review, "xyz"),
-            Err("please type one of: approve, reject, question, document, later".to_owned())
+            Err("please type one of: approve, reject, question, view, document, later".to_owned())
         );
     }
 }

@@ -4,7 +4,9 @@ use baton_engine::people::Question;
 use baton_protocol::printable;
 
 use super::keyboard::Keyboard;
+use super::pager;
 use super::reply;
+use crate::exhibits::Exhibits;
 use crate::output::Output;
 use crate::render::sheet::{Paint, Tint};
 
@@ -44,14 +46,16 @@ pub(crate) struct Talk<'t> {
     pub(crate) screen: &'t dyn Screen,
     /// Where they type.
     pub(crate) keyboard: &'t mut Keyboard,
+    /// What they can look at.
+    exhibits: Option<&'t Exhibits>,
     /// What they have typed of a text that is not finished yet.
     pub(crate) unfinished: Vec<String>,
 }
 
 impl<'t> Talk<'t> {
     /// Begins a talk.
-    pub(crate) fn new(screen: &'t dyn Screen, keyboard: &'t mut Keyboard) -> Talk<'t> {
-        Talk { screen, keyboard, unfinished: Vec::new() }
+    pub(crate) fn new(screen: &'t dyn Screen, keyboard: &'t mut Keyboard, exhibits: Option<&'t Exhibits>) -> Talk<'t> {
+        Talk { screen, keyboard, exhibits, unfinished: Vec::new() }
     }
 
     /// Returns how things are coloured.
@@ -61,7 +65,7 @@ impl<'t> Talk<'t> {
 
     /// Tells something, on a line of its own.
     pub(crate) fn tell(&self, text: &str) {
-        self.screen.write(&format!("{}\n", printable(text)));
+        self.screen.write(&format!("{}\n", self.paint().fitted(&printable(text))));
     }
 
     /// Asks for a line; `None` if there is nobody any more.
@@ -75,15 +79,32 @@ impl<'t> Talk<'t> {
         line
     }
 
-    /// Asks a question that only a clear yes answers. The whole document can be looked at before.
+    /// Shows the files that a question is about, what has changed in them, and what was handed over before.
+    pub(crate) async fn view(&self, question: &Question) {
+        let text = match self.exhibits {
+            Some(exhibits) => exhibits.of(question).await,
+            None => baton_views::question::whole(question),
+        };
+        if let Err(why) = pager::page(&text).await {
+            self.tell(&text);
+            self.tell(&format!("{why}; set PAGER to another one"));
+        }
+    }
+
+    /// Asks a question that only a clear yes answers. What it is about can be looked at before.
     pub(crate) async fn confirm(&mut self, prompt: &str, question: Option<&Question>) -> bool {
         let document = question.filter(|question| question.document.is_some()).map(baton_views::question::whole);
-        let keys = if document.is_some() { "y/N, d for the whole document" } else { "y/N" };
+        let keys = if document.is_some() { "y/N, v to view what it is about, d for the whole document" } else { "y/N" };
         loop {
             let Some(typed) = self.line(&format!("{prompt} [{keys}]")).await else { return false };
             match (typed.trim().to_lowercase().as_str(), &document) {
                 ("y" | "yes", _) => return true,
                 ("d" | "document", Some(document)) => self.tell(document),
+                ("v" | "view", Some(_)) => {
+                    if let Some(question) = question {
+                        self.view(question).await;
+                    }
+                }
                 _ => return false,
             }
         }
@@ -97,12 +118,13 @@ impl<'t> Talk<'t> {
 
     /// Goes on with a text whose first line is there.
     pub(crate) async fn rest_of(&mut self, first: String) -> Option<String> {
+        self.tell("Anything else? (an empty line ends it)");
         self.lines_until(vec![first], |_| None).await
     }
 
     /// Asks for a note that nobody needs to write; `None` if there is nobody any more.
     pub(crate) async fn note(&mut self) -> Option<Option<String>> {
-        self.tell("A note for whoever comes next (an empty line for none)");
+        self.tell("A note for the next agent (an empty line for none)");
         let line = self.line(">").await?;
         Some(Some(line.trim().to_owned()).filter(|note| !note.is_empty()))
     }

@@ -12,6 +12,7 @@ use tokio::sync::Mutex;
 use super::keyboard::Keyboard;
 use super::menu::{self, MenuChoice};
 use super::talk::{Screen, Talk};
+use crate::exhibits::Exhibits;
 use crate::guard::Person;
 use crate::render;
 
@@ -20,6 +21,8 @@ pub(crate) struct Terminal {
     screen: Arc<dyn Screen>,
     /// Who sits there.
     by: Person,
+    /// What they can look at.
+    exhibits: Option<Exhibits>,
     /// Whoever holds it asks; the others wait in their order.
     desk: Mutex<Desk>,
 }
@@ -33,12 +36,12 @@ struct Desk {
 
 impl Terminal {
     /// Asks on this screen, with what is typed on standard input.
-    pub(crate) fn new(screen: Arc<dyn Screen>, by: Person) -> Terminal {
-        Terminal::with_keyboard(screen, by, Keyboard::new())
+    pub(crate) fn new(screen: Arc<dyn Screen>, by: Person, exhibits: Exhibits) -> Terminal {
+        Terminal { exhibits: Some(exhibits), ..Terminal::with_keyboard(screen, by, Keyboard::new()) }
     }
 
     fn with_keyboard(screen: Arc<dyn Screen>, by: Person, keyboard: Keyboard) -> Terminal {
-        Terminal { screen, by, desk: Mutex::new(Desk { keyboard, was_taken_back: false }) }
+        Terminal { screen, by, exhibits: None, desk: Mutex::new(Desk { keyboard, was_taken_back: false }) }
     }
 }
 
@@ -48,7 +51,7 @@ impl People for Terminal {
         // Nobody is asked for what would not count; who can answer it is told with everything that waits.
         question.is_for(&self.by.decider()).ok()?;
         let mut desk = self.desk.lock().await;
-        let mut asking = Asking::begin(self.screen.as_ref(), &mut desk, question);
+        let mut asking = Asking::begin((self.screen.as_ref(), self.exhibits.as_ref()), &mut desk, question);
         let said = asking.decide(question).await;
         asking.is_over = true;
         let (decision, note) = said?;
@@ -66,14 +69,18 @@ struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    fn begin(screen: &'a dyn Screen, desk: &'a mut Desk, question: &Question) -> Asking<'a> {
+    fn begin(
+        (screen, exhibits): (&'a dyn Screen, Option<&'a Exhibits>),
+        desk: &'a mut Desk,
+        question: &Question,
+    ) -> Asking<'a> {
         screen.hold();
         forget_what_was_typed();
         let in_doubt = std::mem::take(&mut desk.was_taken_back);
-        let talk = Talk::new(screen, &mut desk.keyboard);
+        let talk = Talk::new(screen, &mut desk.keyboard, exhibits);
         // Nobody can have meant a question that was not there yet.
         if let Some(line) = talk.keyboard.typed_before().filter(|line| !line.trim().is_empty()) {
-            talk.tell(&format!("not used, for nothing was asked: {line}"));
+            talk.tell(&format!("ignored, because nothing was asked: {line}"));
         }
         screen.write(&format!("\n{}", render::question::lines(question, talk.paint())));
         Asking { talk, was_taken_back: &mut desk.was_taken_back, in_doubt, is_over: false }
@@ -127,6 +134,10 @@ impl<'a> Asking<'a> {
             }
             MenuChoice::Answer(Some(answers)) => Decision::Answer { answers },
             MenuChoice::Answer(None) => Decision::Answer { answers: talk.answers(question).await? },
+            MenuChoice::View => {
+                talk.view(question).await;
+                return None;
+            }
             MenuChoice::Document => {
                 talk.tell(&baton_views::question::whole(question));
                 return None;
@@ -142,7 +153,7 @@ impl<'a> Asking<'a> {
             return true;
         }
         let place = if question.phase.is_empty() { question.handoff.as_str() } else { &question.phase };
-        let prompt = format!("The question before was taken back. Is this meant for {place}?");
+        let prompt = format!("The previous question was withdrawn. Is this meant for {place}?");
         self.in_doubt = !self.talk.confirm(&prompt, None).await;
         !self.in_doubt
     }
@@ -153,9 +164,9 @@ impl Drop for Asking<'_> {
         if !self.is_over {
             *self.was_taken_back = true;
             self.talk.screen.write("\n");
-            self.talk.tell("this question was taken back");
+            self.talk.tell("this question was withdrawn");
             if !self.talk.unfinished.is_empty() {
-                self.talk.tell(&format!("not used: {}", printable(&self.talk.unfinished.join("\n"))));
+                self.talk.tell(&format!("ignored: {}", printable(&self.talk.unfinished.join("\n"))));
             }
         }
         self.talk.screen.go_on();
@@ -335,14 +346,14 @@ mod tests {
         status    complete
         summary   All rows are written.
 
-        [a]pprove  [r]eject  [q]uestion  [d]ocument  [l]ater
-        Your decision: A note for whoever comes next (an empty line for none)
+        [a]pprove  [r]eject  [q]uestion  [v]iew  [d]ocument  [l]ater
+        Your decision: A note for the next agent (an empty line for none)
         > <go on><hold>
         second (run-1.second): work of writer, to be reviewed
         status    complete
         summary   All rows are written.
 
-        [a]pprove  [r]eject  [q]uestion  [d]ocument  [l]ater
+        [a]pprove  [r]eject  [q]uestion  [v]iew  [d]ocument  [l]ater
         Your decision: <go on>
         ");
     }
@@ -357,7 +368,7 @@ mod tests {
             () = shows(&paper, "> >") => {}
         }
         let text = paper.text();
-        assert!(text.ends_with("this question was taken back\nnot used: much to say\n<go on>"), "{text}");
+        assert!(text.ends_with("this question was withdrawn\nignored: much to say\n<go on>"), "{text}");
         // The first word may have been typed for the question before: it must be said again.
         let typed = ("second (run-1.second)", &mut writer, "a\n\nno\na\n\ny\n");
         let said = said_when(&terminal, &second, &paper, typed).await.expect("decided");
@@ -384,6 +395,6 @@ mod tests {
         }
         let typed = ("second (run-1.second)", &mut writer, "l\n");
         assert_eq!(said_when(&terminal, &second, &paper, typed).await, None);
-        assert!(paper.text().contains("not used, for nothing was asked: approve"), "{}", paper.text());
+        assert!(paper.text().contains("ignored, because nothing was asked: approve"), "{}", paper.text());
     }
 }

@@ -1,6 +1,6 @@
 //! Text in columns, as wide as a terminal shows it: a Chinese character or an emoji takes two columns, an accent none.
 
-use baton_views::words::one_line;
+use baton_views::words::{cut, one_line};
 use unicode_width::UnicodeWidthStr as _;
 
 /// Returns how many columns of a terminal a text takes.
@@ -20,7 +20,57 @@ pub(crate) fn columns<R: AsRef<[String]>>(rows: &[R]) -> String {
     aligned(&rows, &[])
 }
 
-/// Does the same for cells that are printable already; those in the columns of `numbers` stand at the right.
+/// Writes rows with their titles under each other so that a line fits into a terminal of this width; elsewhere nothing is
+/// shortened. Long cells give way first, then columns in the order of `dispensable`, and the first column last: it holds what is
+/// typed again.
+pub(crate) fn fitted(rows: Vec<Vec<String>>, terminal: Option<usize>, dispensable: &[&str]) -> String {
+    let clean = |row: Vec<String>| row.iter().map(|cell| one_line(cell)).collect();
+    let mut rows: Vec<Vec<String>> = rows.into_iter().map(clean).collect();
+    let Some(columns) = terminal else { return aligned(&rows, &[]) };
+    for title in dispensable {
+        let mut shortened = rows.clone();
+        shorten(&mut shortened, columns, 1, COMFORTABLE);
+        if widest(&shortened) <= columns {
+            break;
+        }
+        if let Some(index) = rows.first().and_then(|titles| titles.iter().position(|known| known == title)) {
+            rows.iter_mut().for_each(|row| drop(row.remove(index)));
+        }
+    }
+    shorten(&mut rows, columns, 1, SHORTEST);
+    shorten(&mut rows, columns, 0, SHORTEST);
+    aligned(&rows, &[])
+}
+
+/// A cell of this width says what matters.
+const COMFORTABLE: usize = 24;
+
+/// A shorter cell says nothing.
+const SHORTEST: usize = 8;
+
+/// Cuts the widest columns from the one with this index on until a line fits, but none to less than `least`.
+fn shorten(rows: &mut [Vec<String>], columns: usize, from: usize, least: usize) {
+    while let Some(over) = widest(rows).checked_sub(columns).filter(|over| *over > 0) {
+        let widths = widths(rows);
+        let Some((index, width)) = widths.into_iter().enumerate().skip(from).max_by_key(|(_, width)| *width) else {
+            return;
+        };
+        if width <= least {
+            return;
+        }
+        let room = width.saturating_sub(over).max(least);
+        for row in rows.iter_mut() {
+            row[index] = fit(&row[index], room);
+        }
+    }
+}
+
+/// Cuts a text so that it fits with the sign that something is missing.
+pub(crate) fn fit(text: &str, columns: usize) -> String {
+    if width(text) <= columns { text.to_owned() } else { cut(text, columns.saturating_sub(1)) }
+}
+
+/// Does the same as [`columns`] for cells that are printable already; those in the columns of `numbers` stand at the right.
 pub(crate) fn aligned<R: AsRef<[String]>>(rows: &[R], numbers: &[usize]) -> String {
     let widths = widths(rows);
     let mut text = String::new();
@@ -50,6 +100,25 @@ fn widths<R: AsRef<[String]>>(rows: &[R]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn narrow_terminals_get_shorter_cells_and_then_fewer_columns() {
+        let rows = || {
+            let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+            vec![row(["ID", "STATE", "TRIES"]), row(["shodan.tests.1", "waits for a person: shodan.tests.1", "1"])]
+        };
+        let fitted = |columns| fitted(rows(), columns, &["TRIES"]);
+        assert_eq!(
+            fitted(None),
+            "ID              STATE                               TRIES\nshodan.tests.1  waits for a person: shodan.tests.1  1\n"
+        );
+        assert_eq!(
+            fitted(Some(50)),
+            "ID              STATE                        TRIES\nshodan.tests.1  waits for a person: shodan…  1\n"
+        );
+        assert_eq!(fitted(Some(40)), "ID              STATE\nshodan.tests.1  waits for a person: sho…\n");
+        assert_eq!(fitted(Some(20)), "ID          STATE\nshodan.te…  waits f…\n");
+    }
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {

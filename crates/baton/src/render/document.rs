@@ -216,6 +216,6 @@ fn rest(sheet: &mut Sheet, document: &Document, written: &WrittenDocument) {
         names.push("the text around it");
     }
     if !names.is_empty() {
-        sheet.row("also", &format!("{} (in the whole document)", names.join(", ")));
+        sheet.row("also", &format!("{} (see the whole document)", names.join(", ")));
     }
 }

@@ -9,13 +9,16 @@ use baton_views::handoff::state;
 use baton_views::words::{ago, briefly};
 use jiff::Timestamp;
 
-use super::columns::columns;
+use super::columns::fitted;
 
-/// Returns a table of handoffs: one line each, under a line of titles.
-pub(crate) fn table(handoffs: &[Handoff], now: Timestamp) -> String {
-    let mut rows = vec![["ID", "TO", "STATE", "PRIORITY", "TRIES", "CHANGED"].map(str::to_owned)];
+/// What a narrow terminal goes without, the least important first.
+const DISPENSABLE: [&str; 4] = ["PRIORITY", "TRIES", "TO", "CHANGED"];
+
+/// Returns a table of handoffs: one line each, under a line of titles. `width` is that of the terminal, if there is one.
+pub(crate) fn table(handoffs: &[Handoff], now: Timestamp, width: Option<usize>) -> String {
+    let mut rows = vec![["ID", "TO", "STATE", "PRIORITY", "TRIES", "CHANGED"].map(str::to_owned).to_vec()];
     rows.extend(handoffs.iter().map(|handoff| {
-        [
+        vec![
             handoff.id.to_string(),
             handoff.terms.to.clone(),
             handoff.state.name().to_string(),
@@ -24,7 +27,7 @@ pub(crate) fn table(handoffs: &[Handoff], now: Timestamp) -> String {
             ago(handoff.changed_at, now),
         ]
     }));
-    columns(&rows)
+    fitted(rows, width, &DISPENSABLE)
 }
 
 /// Returns a handoff for people: what matters now, one thing per line.

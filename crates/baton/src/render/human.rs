@@ -132,17 +132,19 @@ fn summary(report: &CheckReport, failed: bool, color: bool) -> String {
     let paint = Paint::new(color, None);
     let valid = report.files.iter().filter(|file| file.judgement.valid).count();
     let mark = if failed { paint.strong(Tint::Red, "failed") } else { paint.strong(Tint::Green, "ok") };
+    let is_strict = failed && report.problems.is_empty() && report.count(Severity::Error) == 0;
+    let strictly = if is_strict { " (errors with --strict)" } else { "" };
     let mut parts = vec![
         format!("{mark}: {valid} of {} valid", counted(report.files.len(), "file")),
         counted(report.count(Severity::Error), "error"),
-        counted(report.count(Severity::Warning), "warning"),
+        counted(report.count(Severity::Warning), "warning") + strictly,
     ];
     let allowed: usize = report.files.iter().map(|file| file.judgement.allowed.len()).sum();
     if allowed > 0 {
         parts.push(format!("{allowed} allowed"));
     }
     if report.skipped > 0 {
-        parts.push(format!("{} no handoff", counted(report.skipped, "file")));
+        parts.push(format!("{} without a handoff", counted(report.skipped, "file")));
     }
     parts.join(", ") + "\n"
 }

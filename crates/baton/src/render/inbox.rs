@@ -4,14 +4,18 @@ use baton_engine::Handoff;
 use baton_engine::people::{ExpectedReply, Question};
 use baton_protocol::printable;
 use baton_views::question::{self, QuestionKind, choice_words, work};
-use baton_views::words::{ago, cut, one_line};
+use baton_views::words::{ago, one_line};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::sheet::{Paint, Tint};
+use super::columns::{fit, width};
+use super::sheet::{Paint, Tint, wrapped};
 
 /// The longest line of what it is about.
-const TITLE_MAX: usize = 92;
+const TITLE_MAX: usize = 93;
+
+/// What stands before all lines but the first.
+const INDENT: &str = "  ";
 
 /// Returns the JSON form of something that waits, with the commands that answer it. `store` is what they need to find it.
 pub(crate) fn json(handoff: &Handoff, question: &Question, store: &str) -> Value {
@@ -28,6 +32,8 @@ pub(crate) fn lines(waiting: &[(Handoff, Question)], store: &str, now: Timestamp
 }
 
 fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, paint: Paint) -> String {
+    // Elsewhere nothing is wrapped: whoever reads it there searches for lines.
+    let room = paint.terminal.map_or(usize::MAX, |columns| columns.saturating_sub(INDENT.len()));
     let kind = QuestionKind::of(handoff, question.ask);
     let tint = match kind {
         QuestionKind::Limit | QuestionKind::Failure => Tint::Red,
@@ -43,31 +49,48 @@ fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, pa
     }
     place.push(format!("from {}", question.agent));
     place.push(ago(handoff.changed_at, now));
+    let place = printable(&one_line(&place.join(" · ")));
+    let head = format!("{:<13} {}", kind.as_str(), question.handoff);
+    // On a narrow terminal the place has lines of its own.
+    let fits = paint.terminal.is_none_or(|columns| width(&head) + 3 + width(&place) <= columns);
     let mut text = format!(
-        "{} {} {}\n",
+        "{} {}",
         paint.tint(tint, &format!("{:<13}", kind.as_str())),
         paint.tint(Tint::Strong, question.handoff.as_str()),
-        paint.tint(Tint::Faint, &format!("· {}", printable(&one_line(&place.join(" · "))))),
     );
+    if fits {
+        text.push_str(&format!(" {}\n", paint.tint(Tint::Faint, &format!("· {place}"))));
+    } else {
+        text.push('\n');
+        wrapped(&place, room).iter().for_each(|line| text.push_str(&indented(&paint.tint(Tint::Faint, line))));
+    }
     let questions = question.questions.iter().map(|asked| asked.text.clone());
     let about = std::iter::once(question.title.clone()).chain(work(question)).chain(questions);
     let mut told: Vec<String> = Vec::new();
     for line in about.map(|line| one_line(line.trim())).filter(|line| !line.is_empty()) {
         if !told.contains(&line) {
-            text.push_str(&format!("  {}\n", cut(&line, TITLE_MAX)));
+            text.push_str(&indented(&fit(&line, room.min(TITLE_MAX))));
             told.push(line);
         }
     }
     if !question.choices.is_empty() {
-        text.push_str(&format!("  choices: {}\n", one_line(&choice_words(&question.choices).join(", "))));
+        let choices = format!("choices: {}", one_line(&choice_words(&question.choices).join(", ")));
+        wrapped(&choices, room).iter().for_each(|line| text.push_str(&indented(line)));
     }
     if let Some(approval) = &question.approval {
         let so_far = handoff.approved_so_far().map(|votes| format!("; {votes}")).unwrap_or_default();
-        text.push_str(&format!("  approvers: {}\n", one_line(&format!("{}{so_far}", approval.in_words()))));
+        let approvers = one_line(&format!("approvers: {}{so_far}", approval.in_words()));
+        wrapped(&approvers, room).iter().for_each(|line| text.push_str(&indented(line)));
     }
-    let commands = commands(question, store).into_iter().map(|command| paint.tint(Tint::Cyan, &printable(&command)));
-    text.push_str(&format!("  {}\n", commands.collect::<Vec<_>>().join("\n  ")));
+    // Commands are copied: they are never cut.
+    for command in commands(question, store) {
+        text.push_str(&indented(&paint.tint(Tint::Cyan, &printable(&command))));
+    }
     text
+}
+
+fn indented(line: &str) -> String {
+    format!("{INDENT}{line}\n")
 }
 
 /// Returns the commands that answer it; each asks at the terminal for what it needs.
@@ -80,6 +103,7 @@ fn commands(question: &Question, store: &str) -> Vec<String> {
         // The agent that waits for the person can be asked, too.
         ExpectedReply::Escalation => vec![with("answer"), with("reject"), with("ask")],
         ExpectedReply::Approval | ExpectedReply::Request => vec![with("approve"), with("reject")],
+        ExpectedReply::GateChoice => vec![with("answer"), with("reject")],
         ExpectedReply::Clarification | ExpectedReply::Choice => vec![with("answer")],
     }
 }

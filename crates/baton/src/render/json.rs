@@ -1,6 +1,7 @@
 //! The JSON form of a check. It is a promise: members are added, never changed.
 
-use baton_protocol::{Diagnostic, Severity};
+use baton_protocol::Severity;
+use baton_views::diagnostic;
 use serde_json::{Value, json};
 
 use crate::report::{CheckReport, Checked};
@@ -21,29 +22,12 @@ pub(crate) fn render(report: &CheckReport) -> String {
 }
 
 fn file(file: &Checked) -> Value {
-    let allowed = file.judgement.allowed.iter().map(|allowed| {
-        let mut value = diagnostic(&allowed.diagnostic);
-        value["reason"] = allowed.reason.as_str().into();
-        value
-    });
     json!({
         "path": file.name,
         "dialect": file.dialect.map(|dialect| dialect.as_str()),
         "document": file.kind,
         "valid": file.judgement.valid,
-        "diagnostics": file.judgement.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
-        "allowed": allowed.collect::<Vec<_>>(),
-    })
-}
-
-fn diagnostic(diagnostic: &Diagnostic) -> Value {
-    json!({
-        "code": diagnostic.code,
-        "severity": diagnostic.severity.as_str(),
-        "message": diagnostic.message,
-        "pointer": diagnostic.pointer,
-        "line": diagnostic.line,
-        "column": diagnostic.column,
-        "help": diagnostic.help,
+        "diagnostics": file.judgement.diagnostics.iter().map(diagnostic::json).collect::<Vec<_>>(),
+        "allowed": file.judgement.allowed.iter().map(diagnostic::allowed_json).collect::<Vec<_>>(),
     })
 }

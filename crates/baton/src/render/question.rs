@@ -1,7 +1,7 @@
 //! What a person is shown before they decide: the document in readable form, the evidence, what can be answered.
 
 use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
-use baton_engine::handoff::WrittenDocument;
+use baton_engine::handoff::{Ask, WrittenDocument};
 use baton_engine::people::{ExpectedReply, FailedCommand, Question, plain_words};
 use baton_protocol::model::Document;
 use baton_views::question::heading;
@@ -31,7 +31,12 @@ pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
     // What the agent handed in says more than what was made of it.
     let is_retold = question.handed_in.is_some() && question.reply.is_answer();
     if !is_retold {
-        sheet.row("so far", &question.text);
+        let label = match (question.trouble.is_some() || question.reply == ExpectedReply::Choice, question.ask) {
+            (true, _) => "history",
+            (false, Ask::Gate) => "reported",
+            (false, Ask::Review | Ask::Clarification) => "so far",
+        };
+        sheet.row(label, &question.text);
     }
     if question.handed_in.is_some() && question.trouble.is_none() && !is_retold {
         sheet.row("why", &question.title);
@@ -40,6 +45,7 @@ pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
         let told = if is_retold { asked.join("\n") } else { format!("{}\n{}", question.text, asked.join("\n")) };
         document::write(sheet, written, &told);
     }
+    sheet.list("before", question.decided_before.iter().map(|said| (String::new(), said.clone())));
     sheet.list("look at", numbered(question.items.iter().cloned()));
     sheet.list("questions", numbered(asked));
     evidence(sheet, &question.examined);
@@ -128,7 +134,6 @@ fn has_questions(document: &Document) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use baton_engine::handoff::Ask;
     use baton_engine::people::AgentQuestion;
     use baton_engine::{HandoffId, RunId};
     use baton_protocol::Dialect;
@@ -155,6 +160,7 @@ mod tests {
             trouble: None,
             examined: Vec::new(),
             gaps: Vec::new(),
+            decided_before: Vec::new(),
             approval: None,
             approvals: Vec::new(),
         };
@@ -181,7 +187,7 @@ mod tests {
                   b.md (spec)
         changed   src/a.rs
         says      tests: pass
-        also      metrics, fields of its dialect (in the whole document)
+        also      metrics, fields of its dialect (see the whole document)
         ");
     }
 
@@ -195,7 +201,7 @@ mod tests {
         });
         insta::assert_snapshot!(told, @"
         plan (run-1.plan): architect asks for a decision
-        so far    The limit of 3 visits is reached.
+        history   The limit of 3 visits is reached.
                   Last it said: All rows are written.
         status    complete
         questions 1. What now?

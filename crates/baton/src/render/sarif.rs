@@ -5,6 +5,7 @@ use baton_protocol::rules::{self, Rule};
 use baton_protocol::{Diagnostic, Severity};
 use serde_json::{Value, json};
 
+use super::rule::first_sentence;
 use crate::report::{CheckReport, Checked};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -37,10 +38,9 @@ pub(crate) fn render(report: &CheckReport) -> String {
 
 fn descriptor(rule: &Rule) -> Value {
     let docs = rule.manual();
-    let first = docs.lines().find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or(rule.name).to_owned();
     json!({
         "id": rule.name,
-        "shortDescription": { "text": first },
+        "shortDescription": { "text": first_sentence(rule) },
         "help": { "text": docs, "markdown": docs },
         "defaultConfiguration": { "level": level(rule.severity) },
     })

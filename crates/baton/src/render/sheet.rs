@@ -51,12 +51,23 @@ pub(crate) struct Paint {
     pub(crate) colored: bool,
     /// How long lines may be.
     pub(crate) columns: usize,
+    /// How wide the terminal is, if it is one.
+    pub(crate) terminal: Option<usize>,
 }
 
 impl Paint {
+    /// Breaks a text at its spaces where the terminal ends; elsewhere it stays as it is.
+    pub(crate) fn fitted(&self, text: &str) -> String {
+        match self.terminal {
+            Some(width) => wrapped(text, width).join("\n"),
+            None => text.to_owned(),
+        }
+    }
+
     /// Writes on something so wide; what is no terminal takes the usual width.
     pub(crate) fn new(colored: bool, width: Option<usize>) -> Paint {
-        Paint { colored, columns: width.unwrap_or(COLUMNS_MAX).clamp(COLUMNS_MIN, COLUMNS_MAX) }
+        let columns = width.unwrap_or(COLUMNS_MAX).clamp(COLUMNS_MIN, COLUMNS_MAX);
+        Paint { colored, columns, terminal: width }
     }
 
     /// Returns the text in a tint. It must be printable already.
@@ -93,9 +104,10 @@ impl Sheet {
         self.text
     }
 
-    /// Writes a line over the whole width.
+    /// Writes a line over the whole width, or more than one if it is longer.
     pub(crate) fn heading(&mut self, text: &str) {
-        self.text.push_str(&self.paint.tint(Tint::Strong, &printable(text)));
+        let lines = wrapped(&printable(text), self.paint.columns);
+        self.text.push_str(&self.paint.tint(Tint::Strong, &lines.join("\n")));
         self.text.push('\n');
     }
 

@@ -48,7 +48,7 @@ impl LocalTeam {
 impl Team for LocalTeam {
     fn reach(&self, definition: &Definition, agent: &str) -> ReachedAgent {
         let Some(declared) = definition.workflow.agent_with_env(agent) else {
-            return ReachedAgent::Not(format!("there is no agent {agent} in the workflow"));
+            return ReachedAgent::Not(format!("unknown agent {agent}"));
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // Two workflows in one folder may call different agents the same.
@@ -60,6 +60,7 @@ impl Team for LocalTeam {
         }
         match baton_agents::reach(agent, &declared, &definition.folder, self.clock.clone(), &self.launcher) {
             Ok(Some(reached)) => {
+                baton_agents::make_ready(&definition.workflow, &definition.workspace);
                 let reached: Arc<dyn Agent> = Arc::from(reached);
                 let (folder, name) = (definition.folder.clone(), agent.to_owned());
                 known.push(Member { folder, name, declared, reached: reached.clone() });

@@ -28,6 +28,8 @@ pub(crate) struct Started<'a> {
     pub inputs: Map<String, Value>,
     /// Where the agents work.
     pub workspace: &'a Path,
+    /// Whether nobody works, so that nothing that is given is missing.
+    pub simulated: bool,
 }
 
 /// Reads and judges a workflow with everything that belongs to it. Only what is valid is run.
@@ -37,6 +39,11 @@ pub(crate) fn definition(started: Started<'_>, config: &Config) -> Result<Defini
     let workspace = fs::canonicalize(started.workspace)
         .map_err(|error| CommandError::usage(format!("cannot find {}: {error}", started.workspace.display())))?;
     let mut definition = read(started.path, &workspace, config, 0)?;
+    if started.simulated {
+        // What is missing is made up.
+        definition.inputs = started.inputs;
+        return Ok(definition);
+    }
     definition.inputs = Definition::inputs(&definition.workflow, started.inputs).map_err(|why| {
         let names: Vec<&str> = definition.workflow.inputs.names().collect();
         let known = if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", names.join(", ")) };
@@ -48,14 +55,14 @@ pub(crate) fn definition(started: Started<'_>, config: &Config) -> Result<Defini
 fn read(path: &Path, workspace: &Path, config: &Config, depth: usize) -> Result<Definition, CommandError> {
     let shown = path.display();
     if depth > DEPTH_MAX {
-        return Err(CommandError::usage(format!("{shown}: workflows stand inside each other without end")));
+        return Err(CommandError::usage(format!("{shown}: workflows include each other in a cycle")));
     }
     let file = workflow_file::locate(path).map_err(|why| CommandError::usage(format!("{shown}: {why}")))?;
     let bytes =
         fs::read(&file).map_err(|error| CommandError::usage(format!("cannot read {}: {error}", file.display())))?;
     let reading = workflow::read(&bytes);
     let signers = workflow_file::signers(reading.workflow.as_ref(), &config.approvers)?;
-    let judgement = workflow::judge(&bytes, &reading, Some(&WorkflowFolder::new(&file)), &config.settings);
+    let judgement = workflow::judge(&bytes, &reading, Some(&WorkflowFolder::new(&file, workspace)), &config.settings);
     let errors = judgement.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     let first = errors.clone().next();
     let (Some(workflow), None) = (reading.workflow, first) else {
@@ -116,6 +123,23 @@ fn templates(workflow: &Workflow, folder: &Path) -> Result<BTreeMap<String, Stri
         Ok((path, text))
     };
     paths.map(read).collect()
+}
+
+/// Returns the files of a workflow that say something else than when the run began. Files that are gone are not among them:
+/// the run does not need them.
+pub(crate) fn changed_files(begun: &Definition) -> Vec<PathBuf> {
+    let mut changed: Vec<PathBuf> = begun.nested.values().flat_map(changed_files).collect();
+    let file = begun.file.iter().map(|name| begun.folder.join(name));
+    let differs = |file: &PathBuf| {
+        fs::read(file).is_ok_and(|now| workflow::read(&now).workflow.as_ref() != Some(&begun.workflow))
+    };
+    changed.extend(file.filter(differs));
+    let templates = begun.templates.iter().map(|(path, text)| (begun.folder.join(path), text));
+    let differs = |(file, text): &(PathBuf, &String)| fs::read_to_string(file).is_ok_and(|now| now != **text);
+    changed.extend(templates.filter(differs).map(|(file, _)| file));
+    changed.sort();
+    changed.dedup();
+    changed
 }
 
 /// Makes the identifier of a run: the name of its workflow, and what makes it unique.

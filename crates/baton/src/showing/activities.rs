@@ -1,22 +1,20 @@
-//! Keeps what agents do beside their logs, so that others can follow it: `activity.jsonl` in the folder of the attempt. An
-//! agent can write there, too: it is for people to look at, and nothing follows from it.
+//! Keeps what agents do, so that others can follow it: a file for each attempt in the state folder, where an agent in a cage
+//! cannot change it. It is for people to look at, and nothing follows from it.
 
 use std::collections::VecDeque;
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use baton_engine::Clock;
 use baton_engine::agent::Job;
 use baton_engine::driver::{Audience, News, Seen};
 use baton_engine::run::Run;
+use baton_engine::{Clock, StateFolder};
 use baton_views::activity;
 use jiff::Timestamp;
 use serde_json::Value;
-
-/// The name of the file.
-pub(crate) const ACTIVITY_FILE: &str = "activity.jsonl";
 
 /// A file grows up to here; whoever wants more has the logs.
 const BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -25,16 +23,20 @@ const BYTES_MAX: u64 = 16 * 1024 * 1024;
 pub(super) struct Activities {
     audience: Arc<dyn Audience>,
     clock: Arc<dyn Clock>,
+    state: StateFolder,
 }
 
 impl Activities {
     /// Passes everything on to an audience.
-    pub(super) fn before(audience: Arc<dyn Audience>, clock: Arc<dyn Clock>) -> Activities {
-        Activities { audience, clock }
+    pub(super) fn before(audience: Arc<dyn Audience>, clock: Arc<dyn Clock>, state: StateFolder) -> Activities {
+        Activities { audience, clock, state }
     }
 
     fn keep(&self, job: &Job, seen: &Seen) -> io::Result<()> {
-        let mut file = OpenOptions::new().create(true).append(true).open(job.folder.join(ACTIVITY_FILE))?;
+        let folder = self.state.activities(&job.workspace, &job.run);
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let path = self.state.activity(&job.workspace, &job.run, &job.handoff, job.fence);
+        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
         if file.metadata()?.len() < BYTES_MAX {
             file.write_all(format!("{}\n", activity::json(job, seen, self.clock.now())).as_bytes())?;
         }
@@ -70,11 +72,11 @@ struct GrowingFile {
 
 impl ActivityReader {
     /// Reads the file of an attempt, too.
-    pub(crate) fn add(&mut self, folder: &Path) {
-        self.files.push(GrowingFile { path: folder.join(ACTIVITY_FILE), read: 0, ahead: VecDeque::new() });
+    pub(crate) fn add(&mut self, path: PathBuf) {
+        self.files.push(GrowingFile { path, read: 0, ahead: VecDeque::new() });
     }
 
-    /// Returns what was done since, up to a time, in its order. What cannot be read was written by somebody else.
+    /// Returns what was done since, up to a time, in its order. A line that cannot be read is left out.
     pub(crate) fn next(&mut self, until: Option<Timestamp>) -> Vec<Value> {
         let time = |activity: &Value| activity["at"].as_str().and_then(|at| at.parse::<Timestamp>().ok());
         let mut found = Vec::new();

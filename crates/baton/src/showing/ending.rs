@@ -21,16 +21,22 @@ use crate::archive;
 use crate::command_error::{CommandError, Exit};
 use crate::render;
 use crate::render::sheet::Tint;
+use crate::store::Session;
 use crate::views::Views;
 
 impl Show<'_> {
     /// Writes the record, and tells how it ended.
-    pub(super) async fn end(&self, end: &End, watching: &Watching, views: &Views) -> Result<Exit, CommandError> {
+    pub(super) async fn end(
+        &self,
+        end: &End,
+        exit: Exit,
+        watching: &Watching,
+        views: &Views,
+    ) -> Result<(), CommandError> {
         let journal = self.session.engine.events_of_run(self.id).await?;
         let run = Run::of_journal(&journal).map_err(CommandError::no)?;
         let summary = RunSummary::of(&run, &journal, self.session.now());
         let head = journal.last().map_or(Head::START, Event::head);
-        let exit = exit_of(end);
         let is_ours = !matches!(end, End::Lost(_));
         let record = if is_ours { self.record(&run, &summary, views).await } else { None };
         if matches!(watching, Watching::Machine(_)) {
@@ -39,7 +45,7 @@ impl Show<'_> {
             line["events"] = json!(head.seq);
             line["head"] = json!(head.hash.to_string());
             self.output.data(&format!("{line}\n"))?;
-            return Ok(exit);
+            return Ok(());
         }
         if is_ours {
             self.output.data(&format!("\n{}", render::run::table(&summary, self.output.width())))?;
@@ -47,26 +53,14 @@ impl Show<'_> {
         self.tell_end(&run, end);
         let record = record.map(|path| path.display().to_string());
         self.output.note(&self.next(&run, end, record.as_deref(), head));
-        Ok(exit)
+        Ok(())
     }
 
     /// Writes the record of the run beside its logs, and the views of the run. They follow from the journal: a run does
     /// not fail without them.
     async fn record(&self, run: &Run, summary: &RunSummary, views: &Views) -> Option<PathBuf> {
-        let folder = shortest(&run.definition.workspace).join(".baton/runs").join(run.id.as_str()).join("record");
-        let table = || {
-            fs::write(folder.join("summary.txt"), render::run::table(summary, None))
-                .map_err(|error| CommandError::usage(format!("cannot write {}: {error}", folder.display())))
-        };
-        let written = match archive::session(self.session.store.as_ref(), &run.id).await {
-            Ok(files) => {
-                views.finish(run, |session| archive::write_session(session, &files));
-                archive::write_record(&folder, &files, run).and_then(|()| table())
-            }
-            Err(error) => Err(error),
-        };
-        match written {
-            Ok(()) => Some(folder),
+        match write_record(self.session, run, summary, views).await {
+            Ok(folder) => Some(folder),
             Err(error) => {
                 self.output.note(&format!("there is no record: {}", error.message));
                 None
@@ -80,12 +74,12 @@ impl Show<'_> {
         let (tint, text) = match end {
             End::Completed => (Tint::Green, format!("{id} is completed: {size}")),
             End::Failed(why) => (Tint::Red, format!("{id} has failed: {}", printable(why.trim()))),
-            End::Cancelled => (Tint::Red, format!("{id} was called off")),
+            End::Cancelled => (Tint::Red, format!("{id} was cancelled")),
             End::Waiting(questions) => {
                 let count = counted(questions.len() as u64, "question");
                 (Tint::Yellow, format!("{id} waits for a person: {count}"))
             }
-            End::Stopped => (Tint::Yellow, format!("{id} was stopped; its agents were ended, and it can be resumed")),
+            End::Stopped => (Tint::Yellow, format!("{id} was stopped: its agents were ended; it can be resumed")),
             End::Lost(by) => (Tint::Yellow, self.lost(run, by)),
         };
         self.output.note(&format!("\n{}", paint.tint(tint, &text)));
@@ -102,7 +96,7 @@ impl Show<'_> {
         let now = self.session.clock.now();
         let until = run.root().handoff.lease().map(|lease| {
             let seconds = lease.until.duration_since(now).as_secs().max(0);
-            format!("; its lease ends in {seconds} s unless it is heard of")
+            format!("; its lease ends in {seconds} s unless it is renewed")
         });
         format!("{} is driven by {}{}", run.id, printable(readable_claimant(by)), until.unwrap_or_default())
     }
@@ -120,18 +114,18 @@ impl Show<'_> {
         }
         let command = |verb: &str| paint.tint(Tint::Cyan, &format!("baton {verb} {id}{store}"));
         match end {
-            End::Waiting(_) => lines.push(("then", command("resume"))),
-            End::Stopped => lines.push(("go on", command("resume"))),
+            End::Waiting(_) | End::Stopped => lines.push(("next", command("resume"))),
+            End::Failed(_) | End::Cancelled => lines.push(("try again", command("retry"))),
             End::Lost(_) => {
                 lines.push(("watch", format!("{} --follow", command("log"))));
                 lines.push(("take over", format!("end that process, then {}", command("resume"))));
             }
-            End::Completed | End::Failed(_) | End::Cancelled => {}
+            End::Completed => {}
         }
         if !matches!(end, End::Lost(_)) {
-            lines.push(("look", command("show")));
+            lines.push(("inspect", command("show")));
             lines.push(("", command("log")));
-            lines.push(("prove", command("audit verify")));
+            lines.push(("verify", command("audit verify")));
             lines.push(("head", head.hash.to_string()));
         }
         let lines = lines
@@ -141,10 +135,28 @@ impl Show<'_> {
     }
 }
 
-fn exit_of(end: &End) -> Exit {
+/// Writes the record of a run beside its logs, and its views. Returns where the record is.
+pub(super) async fn write_record(
+    session: &Session,
+    run: &Run,
+    summary: &RunSummary,
+    views: &Views,
+) -> Result<PathBuf, CommandError> {
+    let folder = shortest(&run.definition.workspace).join(".baton/runs").join(run.id.as_str()).join("record");
+    let files = archive::session(session.store.as_ref(), &run.id).await?;
+    views.finish(run, |session| archive::write_session(session, &files));
+    archive::write_record(&folder, &files, run)?;
+    fs::write(folder.join("summary.txt"), render::run::table(summary, None))
+        .map_err(|error| CommandError::usage(format!("cannot write {}: {error}", folder.display())))?;
+    Ok(folder)
+}
+
+/// Returns what the end of a run means to whoever started it.
+pub(super) fn exit_of(end: &End, is_interrupted: bool) -> Exit {
     match end {
         End::Completed => Exit::Done,
         End::Waiting(_) => Exit::Waiting,
+        End::Stopped if is_interrupted => Exit::Interrupted,
         End::Failed(_) | End::Cancelled | End::Stopped => Exit::No,
         // Once its lease has ended, it can be taken over.
         End::Lost(_) => Exit::TryAgain,

@@ -1,6 +1,7 @@
 //! A run on a terminal: a line for each thing that is going on, which stays when it is over.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -10,17 +11,19 @@ use baton_engine::agent::Job;
 use baton_engine::driver::{Audience, News, Seen};
 use baton_engine::handoff::State;
 use baton_engine::run::{Run, TrackedHandoff};
+use baton_engine::session::dollars;
 use baton_engine::step::Role;
 use baton_engine::{Clock, HandoffId};
 use baton_protocol::printable;
-use baton_views::activity::Pulse;
+use baton_views::activity::{Pulse, thousands};
 use baton_views::sentence::{EventSentence, SentenceSign, going_on, sentences};
 use baton_views::step_name::StepName;
-use baton_views::words::{cut, took};
+use baton_views::words::{counted, cut, took};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use jiff::Timestamp;
 
+use crate::logs;
 use crate::output::Output;
 use crate::people::talk::Screen;
 use crate::render::columns;
@@ -29,8 +32,14 @@ use crate::render::sheet::{Paint, Tint, wrapped};
 /// So many things that are going on are shown; more would fill the terminal.
 const ROWS_MAX: usize = 10;
 
+/// Calls somebody who looks elsewhere.
+const BELL: &[u8] = b"\x07";
+
 /// How often what is going on is drawn.
 const TICK: Duration = Duration::from_millis(120);
+
+/// So many times it is drawn before the output of agents is looked at again.
+const TICKS_PER_LOOK: u64 = 4;
 
 /// How wide names of phases are at least and at most.
 const PLACE: (usize, usize) = (12, 28);
@@ -54,8 +63,12 @@ struct Drawn {
     pulses: HashMap<HandoffId, Pulse>,
     /// What is said about each of them beyond that.
     doing: HashMap<HandoffId, String>,
+    /// Where those write that tell nothing themselves.
+    folders: HashMap<HandoffId, PathBuf>,
     /// What does not fit.
     more: Option<ProgressBar>,
+    /// How far the run is; below everything else.
+    total: Option<ProgressBar>,
     /// Whether somebody is asked, so that nothing may be drawn.
     is_held: bool,
     /// What happened meanwhile.
@@ -81,7 +94,7 @@ impl Live {
         }
         let mut drawn = self.drawn();
         drawn.rows.drain().for_each(|(_, bar)| bar.finish_and_clear());
-        drawn.more.take().into_iter().for_each(|bar| bar.finish_and_clear());
+        drawn.more.take().into_iter().chain(drawn.total.take()).for_each(|bar| bar.finish_and_clear());
         let _ = self.bars.clear();
         self.output.pass_on(std::mem::take(&mut drawn.kept).as_bytes());
     }
@@ -119,12 +132,16 @@ impl Live {
     /// Draws what is going on now, and nothing else.
     fn draw(&self, run: &Run, examined: Option<&HandoffId>) {
         let mut drawn = self.drawn();
+        let total = drawn.total.get_or_insert_with(|| self.bars.add(total_row(run, self.clock.now())));
+        total.set_message(how_far(run));
+        let total = total.clone();
         let shown: Vec<&TrackedHandoff> = run.open().filter(|tracked| is_shown(tracked)).collect();
         let is_open = |id: &HandoffId| shown.iter().take(ROWS_MAX).any(|tracked| tracked.handoff.id == *id);
         let over: Vec<HandoffId> = drawn.rows.keys().filter(|id| !is_open(id)).cloned().collect();
         for id in over {
             drawn.pulses.remove(&id);
             drawn.doing.remove(&id);
+            drawn.folders.remove(&id);
             let Some(bar) = drawn.rows.remove(&id) else { continue };
             bar.finish_and_clear();
             self.bars.remove(&bar);
@@ -137,7 +154,8 @@ impl Live {
             let bar = match drawn.rows.get(id) {
                 Some(bar) => bar.clone(),
                 None => {
-                    let bar = self.row(tracked);
+                    let below = drawn.more.as_ref().unwrap_or(&total);
+                    let bar = self.bars.insert_before(below, self.row(tracked));
                     drawn.rows.insert(id.clone(), bar.clone());
                     bar
                 }
@@ -157,13 +175,18 @@ impl Live {
                 None => bar.set_message(printable(&format!("{doing}{tokens}"))),
             }
             drawn.doing.insert(id.clone(), doing);
+            if matches!(tracked.handoff.state, State::Claimed { .. }) && tracked.step.role != Role::Gate {
+                drawn.folders.insert(id.clone(), run.attempt_folder(id, tracked.handoff.fence));
+            } else {
+                drawn.folders.remove(id);
+            }
         }
         let more = shown.len().saturating_sub(ROWS_MAX);
         match (more, drawn.more.take()) {
             (0, Some(bar)) => bar.finish_and_clear(),
             (0, None) => {}
             (more, bar) => {
-                let bar = bar.unwrap_or_else(|| self.bars.add(styled("  {wide_msg}")));
+                let bar = bar.unwrap_or_else(|| self.bars.insert_before(&total, styled("  {wide_msg}")));
                 bar.set_message(format!("… and {more} more"));
                 drawn.more = Some(bar);
             }
@@ -173,8 +196,24 @@ impl Live {
     fn row(&self, tracked: &TrackedHandoff) -> ProgressBar {
         let begun = tracked.begun_at.unwrap_or(tracked.handoff.accepted_at);
         let elapsed = Duration::try_from(self.clock.now().duration_since(begun)).unwrap_or_default();
-        self.bars.add(styled("{spinner} {prefix} {elapsed:>4} {wide_msg}").with_elapsed(elapsed))
+        styled("{spinner} {prefix} {elapsed:>4} {wide_msg}").with_elapsed(elapsed)
     }
+}
+
+fn total_row(run: &Run, now: Timestamp) -> ProgressBar {
+    let elapsed = Duration::try_from(now.duration_since(run.started_at)).unwrap_or_default();
+    styled("  {elapsed} · {wide_msg}").with_elapsed(elapsed)
+}
+
+/// Says how many phases are done, and what was spent.
+fn how_far(run: &Run) -> String {
+    let phases = &run.definition.workflow.phases;
+    let done = phases.iter().filter(|phase| run.latest(phase.id()).is_some_and(TrackedHandoff::passed)).count();
+    let used = &run.counted.used;
+    let mut parts = vec![format!("{done} of {}", counted(phases.len() as u64, "phase"))];
+    parts.extend((used.tokens > 0).then(|| format!("{} tokens", thousands(used.tokens))));
+    parts.extend((used.cost_micros > 0).then(|| dollars(used.cost_micros)));
+    parts.join(" · ")
 }
 
 /// Breaks a text so that it begins behind a name, and goes on below.
@@ -221,16 +260,31 @@ fn beating(doing: &str, pulse: &Pulse, now: Timestamp) -> String {
     printable(&if told.is_empty() { doing.to_owned() } else { format!("{doing} · {told}") })
 }
 
+/// Shows the last line that those have written who tell nothing themselves.
+fn tell_output(drawn: &Drawn) {
+    for (id, folder) in drawn.folders.iter().filter(|(id, _)| !drawn.pulses.contains_key(id)) {
+        let (Some(bar), Some(doing)) = (drawn.rows.get(id), drawn.doing.get(id)) else { continue };
+        if let Some(line) = logs::last_line(folder) {
+            bar.set_message(printable(&format!("{doing} · {line}")));
+        }
+    }
+}
+
 fn tick(drawn: &Mutex<Drawn>, clock: &dyn Clock, stopped: &Receiver<()>) {
+    let mut ticks = 0_u64;
     while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+        ticks += 1;
         let drawn = drawn.lock().unwrap_or_else(PoisonError::into_inner);
         if !drawn.is_held {
+            if ticks.is_multiple_of(TICKS_PER_LOOK) {
+                tell_output(&drawn);
+            }
             for (id, pulse) in &drawn.pulses {
                 if let (Some(bar), Some(doing)) = (drawn.rows.get(id), drawn.doing.get(id)) {
                     bar.set_message(beating(doing, pulse, clock.now()));
                 }
             }
-            drawn.rows.values().for_each(ProgressBar::tick);
+            drawn.rows.values().chain(&drawn.total).for_each(ProgressBar::tick);
         }
     }
 }
@@ -245,7 +299,11 @@ impl Audience for Live {
                 self.draw(run, None);
             }
             News::Examines(id) => self.draw(run, Some(id)),
-            News::Begins(_) | News::Asks(_) => self.draw(run, None),
+            News::Begins(_) => self.draw(run, None),
+            News::Asks(_) => {
+                self.output.pass_on(BELL);
+                self.draw(run, None);
+            }
             News::Note(text) => self.say(&printable(text)),
         }
     }

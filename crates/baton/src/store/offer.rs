@@ -18,7 +18,7 @@ pub(super) fn tell(place: Place, access: Access, output: &Output) -> Result<Plac
         note(
             output,
             &format!(
-                "{unused} is another store of this project; {used} is used, so look into it with --store and delete it"
+                "{unused} is another store of this projectand is not used ({used} is); inspect it with --store, then delete it"
             ),
         );
     }
@@ -37,7 +37,7 @@ pub(super) fn tell(place: Place, access: Access, output: &Output) -> Result<Plac
     // Whoever does not answer has not said yes.
     let _ = io::stdin().read_line(&mut answer);
     if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-        output.note("it stays where it is; `baton store move` moves it later");
+        output.note("not moved; `baton store move` moves it later");
         return Ok(place);
     }
     let moved = from_old_folder(project)?;

@@ -51,7 +51,7 @@ pub(crate) fn find(given: Option<&str>, config: &Config) -> Result<Place, Comman
         return named(text, "[store] url", &config.folder);
     }
     let here = std::env::current_dir()
-        .map_err(|error| CommandError::usage(format!("cannot tell the current folder: {error}")))?;
+        .map_err(|error| CommandError::usage(format!("cannot find the current folder: {error}")))?;
     let (state, project) = (state::folder(), project(&here));
     let inside = |folder: &Path| !is_project(&project) || folder.starts_with(&project);
     for folder in here.ancestors() {
@@ -126,7 +126,7 @@ impl Place {
         if let Some(before) = state::moved_from(&state, project) {
             let (now, before) = (project.display(), before.display());
             return Err(CommandError::usage(format!("{now} was {before} when its store was made"))
-                .hint(format!("take the store along: baton store move {}", baton_host::quoted(&before.to_string()))));
+                .hint(format!("move its store, too: baton store move {}", baton_host::quoted(&before.to_string()))));
         }
         let missing = CommandError::usage(format!("there is no store yet for {}", project.display()));
         match access {
@@ -136,7 +136,7 @@ impl Place {
                     .find(|(folder, entry)| folder.join(STORE).exists() && !entry.place().exists());
                 let missing = match gone {
                     Some(_) => missing.hint(
-                        "if it was copied or moved from elsewhere, take its store along: baton store move OLD-FOLDER; \
+                        "if it was copied or moved from elsewhere, move its store, too: baton store move OLD-FOLDER; \
                          `baton store list` shows all",
                     ),
                     None => missing,
@@ -145,7 +145,7 @@ impl Place {
             }
             // In a cage the state folder of the user is not there: what is made in its place would be gone with the agent.
             Access::Change if std::env::var_os(RUN).is_some() => {
-                Err(missing.hint("an agent of a run cannot make one; it reports through BATON_REPORT_FILE"))
+                Err(missing.hint("an agent of a run cannot create one; it reports through BATON_REPORT_FILE"))
             }
             Access::Change => state::make(&state, project).map(drop),
         }

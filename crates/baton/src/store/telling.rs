@@ -25,7 +25,7 @@ impl Session {
         if handoff.approved {
             let run = &handoff.run;
             output.note(&format!(
-                "its files are looked at once more, then the run goes on; if nobody drives it: baton resume {run}"
+                "its files are checked once more, then the run continues; if it is not running: baton resume {run}"
             ));
         }
         Ok(())

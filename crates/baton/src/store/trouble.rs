@@ -23,7 +23,7 @@ impl From<Problem> for CommandError {
                 CommandError::usage(message).hint("`baton runs` shows what is there")
             }
             Problem::Pruned { .. } => {
-                CommandError::usage(message).hint("what was archived lies where `baton prune --to` wrote it")
+                CommandError::usage(message).hint("its archive is where `baton prune --to` wrote it")
             }
             Problem::Ambiguous { .. } => CommandError::usage(message).hint("write more of the id"),
             Problem::Removed(_) => CommandError::no(message),
@@ -35,7 +35,7 @@ impl From<Problem> for CommandError {
                 match refusal {
                     Refusal::Changed { .. } => error.hint(format!("look at it again: baton show {id}")),
                     Refusal::NotAcknowledged { given } => {
-                        error.hint(format!("say first that the request was understood: baton ack {id} --fence {given}"))
+                        error.hint(format!("acknowledge the request first: baton ack {id} --fence {given}"))
                     }
                     _ => error,
                 }
@@ -51,8 +51,9 @@ impl From<Problem> for CommandError {
                 CommandError::no(message)
             }
             Problem::Terms(fault) => terms(&fault),
-            Problem::InsideWork(_) => CommandError::no(message).hint("a person decides, in a shell of their own"),
-            Problem::Contended(_) => CommandError::no(message).hint("try once more"),
+            Problem::InsideWork(_) => CommandError::no(message).hint("only a person can decide, in their own shell"),
+            Problem::NotAPerson(_) => CommandError::no(message).hint("use the token of an approver"),
+            Problem::Contended(_) => CommandError::no(message).hint("try again"),
             Problem::Store(error) => error.into(),
         }
     }
@@ -89,15 +90,15 @@ impl From<StoreError> for CommandError {
                 CommandError::usage(message).hint("update baton, or use another store")
             }
             StoreError::Unreachable(_) => CommandError::try_again(message).hint(
-                "see that nobody holds the file, or that the server runs and the address is right; then try again",
+                "check that no other program holds the file, or that the server is running and its address is right; then try again",
             ),
             StoreError::Unwritable(_) => {
-                CommandError::usage(message).hint("make room on the disk, or see who may write to the file")
+                CommandError::usage(message).hint("free space on the disk, or check the permissions of the file")
             }
             StoreError::Damaged(_) => CommandError::usage(message)
                 .hint("nothing was changed; stop all workers, copy the files, restore a backup"),
             StoreError::Failed(_) => {
-                CommandError::internal(message).hint("this is a mistake in baton: please report it")
+                CommandError::internal(message).hint("internal error: please report it")
             }
         }
     }
@@ -108,12 +109,12 @@ fn refused(refusal: &Refusal) -> CommandError {
     let error = CommandError::no(refusal.to_string());
     match refusal {
         Refusal::Stale { .. } => error.hint("the lease was lost; stop working on it, and claim again"),
-        Refusal::NeverGiven { .. } => error.hint("`baton claim` tells the number that --fence wants"),
+        Refusal::NeverGiven { .. } => error.hint("`baton claim` prints the number for --fence"),
         Refusal::NoChoice => error.hint("`baton show` lists what can be chosen"),
         Refusal::Unknown { .. } => error.hint(
-            "sign the decision with --sign, or decide outside of the user namespace; a file of answers is nobody",
+            "sign the decision with --sign, or decide outside of the user namespace; a file of answers cannot decide here",
         ),
-        Refusal::PartOfRun => error.hint("`baton inbox` shows what waits for a person, `baton resume` goes on with a run"),
+        Refusal::PartOfRun => error.hint("`baton inbox` shows what waits for a person, `baton resume` continues a run"),
         Refusal::Over { .. }
         // Whoever knows which handoff it is names the command.
         | Refusal::NotAcknowledged { .. }
@@ -121,6 +122,7 @@ fn refused(refusal: &Refusal) -> CommandError {
         | Refusal::Repeated
         | Refusal::NotReady { .. }
         | Refusal::Overdue
+        | Refusal::NotAsSeen
         | Refusal::NotExpired
         // Whoever is told the right digest decides about what nobody has looked at.
         | Refusal::Changed { .. }

@@ -62,7 +62,7 @@ impl Worker {
         if self.is_acknowledged(handoff).await {
             return None;
         }
-        let message = format!("the command did not say within {} that it understood", briefly(limit));
+        let message = format!("the command did not acknowledge the request within {}", briefly(limit));
         Some(Work::Done(Box::new(failed(handoff.fence, Failure::new(Code::not_acknowledged(), message)))))
     }
 
@@ -72,7 +72,7 @@ impl Worker {
         if !needed || self.is_acknowledged(handoff).await {
             return command;
         }
-        let message = "the command must write to BATON_ACKNOWLEDGMENT_FILE that it understood before its report counts";
+        let message = "the command must acknowledge the request in BATON_ACKNOWLEDGMENT_FILE before its report counts";
         failed(handoff.fence, Failure::new(Code::validation_failed(), message))
     }
 

@@ -118,7 +118,7 @@ impl Worker {
                     }
                     Err(failure) => Work::Done(Box::new(answer::failed(fence, failure))),
                 },
-                ProcessEnd::Exited { status, tail, .. } => fail(Code::processing_error(), told(status, &tail)),
+                ProcessEnd::Exited { status, stdout, tail } => fail(Code::processing_error(), told(status, &stdout, &tail)),
                 ProcessEnd::Flooded { most } => {
                     fail(Code::validation_failed(), format!("the command wrote more than {} MiB to stdout", most >> 20))
                 }

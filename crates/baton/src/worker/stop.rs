@@ -30,8 +30,8 @@ pub(super) fn listen(output: WorkerOutput) -> Result<watch::Receiver<Stop>, Comm
                 _ = interrupt.recv() => {}
             }
             output.note(match stop {
-                Stop::Go | Stop::Drain => "stopping: what runs may finish; another signal kills it",
-                Stop::Kill => "killed what ran; its leases expire",
+                Stop::Go | Stop::Drain => "stopping: running commands may finish; another signal kills them",
+                Stop::Kill => "killed the running commands; their leases expire",
             });
             sender.send_replace(stop);
         }

@@ -57,7 +57,7 @@ fn task_becomes_a_package_and_its_losses_are_named_and_kept() {
     assert_eq!(sandbox.baton(&["claim", "--agent", "researcher"]).code, Some(0));
     assert_eq!(sandbox.baton(&["report", &id, "--fence", "1", "report.json"]).code, Some(0));
     let run = exported(&sandbox, &[&id, "--to", "."]);
-    assert!(run.stderr.starts_with(&format!("{id}: not carried by package: /phase, ")), "{run}");
+    assert!(run.stderr.starts_with(&format!("{id}: no place in a package for: /phase, ")), "{run}");
 
     let result = sandbox.check_json(&[".project"]);
     let file = &result["files"][0];

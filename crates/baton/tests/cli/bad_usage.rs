@@ -32,7 +32,7 @@ fn unknown_commands_and_options() {
 
       tip: a similar argument exists: '--strict'
 
-    Usage: baton check --strict <FILE>...
+    Usage: baton check --strict [FILE]...
 
     For more information, try '--help'.
     --- exit 2
@@ -104,25 +104,25 @@ fn no_command_prints_the_help_and_is_wrong() {
 fn unknown_names_have_a_suggestion() {
     assert_snapshot!(refused(&["explain", "vague-sumary"]), @"
     --- stderr
-    error: there is no rule `vague-sumary`
+    error: unknown rule `vague-sumary`
     hint: did you mean `vague-summary`?
     --- exit 2
     ");
     assert_snapshot!(refused(&["explain", "nonsense"]), @"
     --- stderr
-    error: there is no rule `nonsense`
+    error: unknown rule `nonsense`
     hint: `baton explain` lists them all
     --- exit 2
     ");
     assert_snapshot!(refused(&["schema", "task.reprot"]), @"
     --- stderr
-    error: there is no schema `task.reprot`
+    error: unknown schema `task.reprot`
     hint: did you mean `task.report`?
     --- exit 2
     ");
     assert_snapshot!(refused(&["schema", "nonsense"]), @"
     --- stderr
-    error: there is no schema `nonsense`
+    error: unknown schema `nonsense`
     hint: `baton schema` lists them all
     --- exit 2
     ");
@@ -176,7 +176,7 @@ fn what_the_other_dialect_has_not_is_not_converted() {
     sandbox.write("acknowledgment.yaml", ACKNOWLEDGMENT);
     assert_snapshot!(sandbox.baton(&["convert", "--to", "task", "acknowledgment.yaml"]), @"
     --- stderr
-    error: acknowledgment.yaml: the dialect task has no acknowledgment, and nothing that could stand for one
+    error: acknowledgment.yaml: the dialect task has no acknowledgment or equivalent
     --- exit 1
     ");
 }

@@ -167,7 +167,7 @@ fn what_is_no_handoff_is_left_out_on_demand() {
       = help: ask the agent for its whole output; a half handoff is not read
 
     report.json: task report, valid
-    failed: 1 of 2 files valid, 1 error, 0 warnings, 3 files no handoff
+    failed: 1 of 2 files valid, 1 error, 0 warnings, 3 files without a handoff
     --- exit 1
     ");
     assert_eq!(sandbox.baton(&["check", "."]).code, Some(1));

@@ -25,7 +25,7 @@ fn a_markdown_block_is_shown_with_excerpt_caret_and_help() {
     10 |   "status": "blocked",
        |             ^^^^^^^^^
        |
-       = help: list what was tried and what came out, so that nobody tries it again
+       = help: list what was tried and with what result, so that it is not tried again
 
     warning[unknown-reason]: `tests_missing` is not a reason that can be routed
       --> review.md:11:21
@@ -60,7 +60,7 @@ fn yaml_is_shown_with_excerpt_caret_and_help() {
     9 |     summary: Finished the work
       |              ^^^^^^^^^^^^^^^^^
       |
-      = help: say what was done and what came out, and list the artifacts, decisions and open questions
+      = help: say what was done and with what result, and list the artifacts, decisions and open questions
 
     warning[vague-summary]: the summary says that something was done, but not what
      --> package.yaml:9:14
@@ -68,7 +68,7 @@ fn yaml_is_shown_with_excerpt_caret_and_help() {
     9 |     summary: Finished the work
       |              ^^^^^^^^^^^^^^^^^
       |
-      = help: name what was done and what came out: files, numbers, decisions
+      = help: name what was done and with what result: files, numbers, decisions
 
     error[delegation-without-deliverable]: the delegation does not say what to deliver
       --> package.yaml:11:5

@@ -131,11 +131,11 @@ fn the_nearest_file_above_counts_unless_one_is_given() {
 #[test]
 fn mistakes_have_a_place_and_a_suggestion() {
     assert_snapshot!(mistake("[rules]\nunknown-feild = \"off\"\n"), @"
-    error: baton.toml:2:1: there is no rule `unknown-feild`
+    error: baton.toml:2:1: unknown rule `unknown-feild`
     hint: did you mean `unknown-field`?
     ");
     assert_snapshot!(mistake("# ours\n[rules]\n\"something-else\" = \"off\"\n"), @"
-    error: baton.toml:3:1: there is no rule `something-else`
+    error: baton.toml:3:1: unknown rule `something-else`
     hint: `baton explain` lists them
     ");
     assert_snapshot!(mistake("[rules]\nunknown-field = \"warn\"\n"), @"
@@ -146,7 +146,7 @@ fn mistakes_have_a_place_and_a_suggestion() {
     error: baton.toml:2:17: a rule is allowed with a reason
     hint: write { allow = "why" }
     "#);
-    assert_snapshot!(mistake("[rulez]\nunknown-field = \"off\"\n"), @"error: baton.toml:1:2: unknown field `rulez`, expected one of `rules`, `check`, `vocabulary`, `store`, `approvers`, `artifacts`, `anchor`, `hooks`");
+    assert_snapshot!(mistake("[rulez]\nunknown-field = \"off\"\n"), @"error: baton.toml:1:2: unknown field `rulez`, expected one of `rules`, `check`, `vocabulary`, `store`, `approvers`, `artifacts`, `anchor`, `notify`, `hooks`");
     assert_snapshot!(mistake("[check]\nsummary_tokens = \"many\"\n"), @r#"error: baton.toml:2:18: invalid type: string "many", expected usize"#);
     assert_snapshot!(mistake("[check]\nfile_permissions = \"some\"\n"), @"error: baton.toml:2:20: `some` is not `none`, `warnings` or `all`");
     assert_snapshot!(mistake("[check]\ntokens = 3\n"), @"error: baton.toml:2:1: unknown field `tokens`, expected `file_permissions` or `summary_tokens`");

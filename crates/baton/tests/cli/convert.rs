@@ -103,11 +103,11 @@ fn what_is_lost_is_named_with_place_and_pointer() {
           Implement sections 1 and 2 of architecture.md. Reuse Fetcher::get in
           src/fetch.rs; the cache holds 48 hours.
     --- stderr
-    block.md:8:3: lost: /output_type is not carried by package
-    block.md:10:3: lost: /feature_directory is not carried by package
-    block.md:11:3: lost: /skills_invoked is not carried by package
-    block.md:12:3: lost: /source_files_verified is not carried by package
-    block.md:13:3: lost: /status is not carried by package
+    block.md:8:3: lost: /output_type has no place in package
+    block.md:10:3: lost: /feature_directory has no place in package
+    block.md:11:3: lost: /skills_invoked has no place in package
+    block.md:12:3: lost: /source_files_verified has no place in package
+    block.md:13:3: lost: /status has no place in package
     --- exit 0
     "#);
 }

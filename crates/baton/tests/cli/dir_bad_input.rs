@@ -14,7 +14,7 @@ fn missing_folder_is_named() {
     sandbox.write("task.json", "{}");
     assert_snapshot!(sandbox.baton(&["dir", "status", "nowhere"]), @"
     --- stderr
-    error: there are no handoffs here: nowhere/handoffs is no folder
+    error: no handoffs: nowhere/handoffs is not a folder
     hint: make the folders with `baton dir init DIR`
     --- exit 2
     ");
@@ -136,7 +136,7 @@ fn artifact_of_another_handoff_is_not_overwritten() {
     assert_snapshot!(sandbox.baton(&["dir", "complete", ".", "b", "--artifact", "task.json"]), @"
     --- stderr
     error: the artifact cannot be written to `artifacts/page.json`: the artifact of another handoff is there
-    hint: only a new path inside the folder will do
+    hint: use a new path inside the folder
     --- exit 1
     ");
     assert_eq!(sandbox.read("artifacts/page.json"), sandbox.read("page.json"));

@@ -94,7 +94,7 @@ fn missing_schema_is_a_warning_or_with_strict_an_error() {
     assert_snapshot!(create(&sandbox, "a", &["--schema", "gone.json", "--strict"]), @"
     --- stderr
     error: the schema `gone.json` is not in ./schemas
-    hint: put it there, or leave out --strict
+    hint: add it, or omit --strict
     --- exit 1
     ");
     assert_snapshot!(create(&sandbox, "a", &["--schema", "gone.json", "--output-schema", "../gone.json"]), @"

@@ -151,7 +151,7 @@ fn late_finisher_is_refused() {
     let late = ["dir", "complete", ".", "a", "--attempt", "1"];
     assert_snapshot!(sandbox.baton(&late), @r"
     --- stderr
-    error: attempt 1 of handoff `a` is over: attempt 2 has it now
+    error: attempt 1 of handoff `a` has ended: attempt 2 is current
     hint: drop this result; the later attempt will answer
     --- exit 1
     ");

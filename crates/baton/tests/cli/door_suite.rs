@@ -1,6 +1,6 @@
 //! One script of verbs, good and bad, played through every door. What comes back must be the same.
 //!
-//! The command line plays it with the real program on SQLite, the engine with the store in memory. Whoever adds a door adds an
+//! The command line and HTTP play it with the real program on SQLite, the engine with the store in memory. Whoever adds a door adds an
 //! implementation of [`Door`], and no line of the script.
 
 use std::collections::BTreeMap;
@@ -23,11 +23,12 @@ use baton_testbed::account;
 use jiff::Timestamp;
 
 use crate::documents::{ACKNOWLEDGMENT, PACKAGE, REPORT, REQUEST, with};
+use crate::door_over_http::OverHttp;
 use crate::sandbox::{Run, Sandbox};
 
 /// What a door is asked for.
 #[derive(Debug, Clone)]
-enum Verb {
+pub(crate) enum Verb {
     Send { document: &'static str, to: Option<&'static str>, key: Option<&'static str>, deadline: Option<&'static str> },
     Claim { agent: &'static str },
     Heartbeat { id: &'static str, fence: Fence },
@@ -43,14 +44,14 @@ enum Verb {
 
 /// Which digest somebody decides about.
 #[derive(Debug, Clone, Copy)]
-enum Shown {
+pub(crate) enum Shown {
     Latest,
     Another,
 }
 
 /// What comes back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Answer {
+pub(crate) enum Answer {
     /// The states of what was done.
     Done(Vec<String>),
     /// The document is not valid: the codes of what was found.
@@ -59,11 +60,11 @@ enum Answer {
     Problem(String),
 }
 
-trait Door {
+pub(crate) trait Door {
     fn play(&mut self, verb: &Verb) -> Answer;
 }
 
-fn documents() -> BTreeMap<&'static str, String> {
+pub(crate) fn documents() -> BTreeMap<&'static str, String> {
     let long = "Every one of the archives was opened, its index compared, and its pages counted twice. ".repeat(60);
     BTreeMap::from([
         ("request.json", REQUEST.to_owned()),
@@ -156,11 +157,12 @@ fn script() -> Vec<Verb> {
 
 #[test]
 fn every_door_gives_the_same_answers() {
-    let (mut command_line, mut engine) = (CommandLine::new(), Direct::new());
+    let (mut command_line, mut engine, mut http) = (CommandLine::new(), Direct::new(), OverHttp::new());
     let (mut kinds, mut answers) = ((0, 0), String::new());
     for (number, verb) in script().iter().enumerate() {
         let (told, direct) = (command_line.play(verb), engine.play(verb));
         assert_eq!(told, direct, "{number}: {verb:?}: the command line (left), the engine (right)");
+        assert_eq!(http.play(verb), direct, "{number}: {verb:?}: HTTP (left), the engine (right)");
         answers += &format!("{verb:?}\n    {told:?}\n");
         if matches!(told, Answer::Done(_)) { kinds.0 += 1 } else { kinds.1 += 1 }
     }
@@ -184,7 +186,7 @@ impl CommandLine {
 
     fn digest(&self, id: &str) -> String {
         let shown = self.run(&["show", id]);
-        shown.json()["question"]["digest"].as_str().unwrap_or("0").to_owned()
+        shown.json()["question"]["digest"].as_str().unwrap_or("000000000000").to_owned()
     }
 }
 
@@ -281,8 +283,12 @@ impl Direct {
             let codes = judged.judgement.diagnostics.iter().map(|found| found.code.to_string()).collect();
             judged.valid.ok_or(Answer::Invalid(codes))
         };
-        let caller =
-            Caller { decider: Decider::account(account(), None), door: EngineDoor::CommandLine, working_on: None };
+        let caller = Caller {
+            decider: Decider::account(account(), None),
+            door: EngineDoor::CommandLine,
+            role: None,
+            working_on: None,
+        };
         let applied = match verb {
             Verb::Send { document, to, key, deadline } => {
                 let document = match judged(&project, document) {

@@ -51,7 +51,7 @@ fn what_is_not_a_duration_is_refused_everywhere_with_the_same_words() {
         assert!(run.to_string().contains(expected), "{place}:\n{run}");
     }
     let worker = Sandbox::new().baton(&["worker", "--agent", "a", "--timeout", "0s", "--", "true"]);
-    assert!(worker.code == Some(2) && worker.to_string().contains("there is no time at all"), "{worker}");
+    assert!(worker.code == Some(2) && worker.to_string().contains("must be longer than 0"), "{worker}");
     for (place, run) in everywhere("soon") {
         let expected =
             if place == "a moment" { "`soon` is not a time: write 20" } else { "`soon` is not a duration: write" };

@@ -97,3 +97,13 @@ fn every_rule_that_is_listed_can_be_explained() {
         assert!(run.stdout.starts_with(&format!("# {}\n\nGroup ", name(&rule))), "{run}");
     }
 }
+
+#[test]
+fn the_list_has_whole_sentences_and_a_name_that_was_begun_is_found() {
+    let sandbox = Sandbox::new();
+    let list = sandbox.baton(&["explain"]).stdout;
+    let lines = list.lines().filter(|line| line.starts_with("  "));
+    lines.for_each(|line| assert!(line.ends_with('.'), "{line}"));
+    let unknown = sandbox.baton(&["explain", "unreachable"]);
+    assert!(unknown.stderr.contains("did you mean `unreachable-phase`?"), "{unknown}");
+}

@@ -105,6 +105,25 @@ fn a_gate_with_choices_takes_only_them() {
 }
 
 #[test]
+fn twelve_characters_of_the_digest_are_enough_and_fewer_are_not() {
+    let stocked = Stocked::new();
+    let id = with_gate(&stocked, "HO-1", "design", &[]);
+    let shown = digest(&stocked, &id);
+    let given = |shown: &str| stocked.sandbox.baton(&["approve", "HO-1", "--yes", "--shown", shown]);
+    assert_snapshot!(given("0123456789a"), @"
+    --- stderr
+    error: --shown 0123456789a is too short: give at least 12 characters
+    hint: `baton show HO-1` prints the digest
+    --- exit 2
+    ");
+    let other = if shown.starts_with('0') { "1".repeat(12) } else { "0".repeat(12) };
+    assert_eq!(given(&other).code, Some(1), "it is another document");
+    assert_eq!(given(&shown[..12].to_uppercase()).code, Some(0));
+    let recorded = done(&stocked.sandbox, &["show", "HO-1", "--json"]).stdout;
+    assert!(recorded.contains(&format!("\"{shown}\"")), "the whole digest is recorded: {recorded}");
+}
+
+#[test]
 fn where_nothing_is_offered_nothing_is_chosen() {
     let stocked = Stocked::new();
     let id = with_gate(&stocked, "HO-1", "design", &[]);
@@ -112,19 +131,19 @@ fn where_nothing_is_offered_nothing_is_chosen() {
     let given = |arguments: &[&str]| stocked.sandbox.baton(&[arguments, &["--yes", "--shown", &shown]].concat());
     assert_snapshot!(given(&["answer", "HO-1", "--choice", "go"]), @"
     --- stderr
-    error: HO-1: there is nothing to choose from
+    error: HO-1: no choices are offered
     hint: answer in words: baton answer ID TEXT
     --- exit 2
     ");
     assert_snapshot!(given(&["ask", "HO-1", "Who pays?"]), @"
     --- stderr
-    error: HO-1: a person is asked for a decision: nobody is there who could be asked; it is awaiting_person
+    error: HO-1: a person is asked for a decision: no agent can be asked; it is awaiting_person
     --- exit 1
     ");
     // Words that nobody understands do not open a gate.
     assert_snapshot!(given(&["answer", "HO-1", "Go, but slowly"]), @"
     --- stderr
-    error: HO-1: this is not one of the answers: choose one of what is offered, or approve or reject it; it is awaiting_person
+    error: HO-1: not one of the choices: choose one of those offered, or approve or reject it; it is awaiting_person
     hint: `baton show` lists what can be chosen
     --- exit 1
     ");

@@ -24,7 +24,7 @@ fn nothing_waits() {
     let sandbox = with_one_sent(&[]);
     let empty = done(&sandbox, &["inbox"]);
     assert_eq!(empty.stdout, "");
-    assert!(empty.stderr.starts_with("nothing waits for a person in "), "{empty}");
+    assert!(empty.stderr.starts_with("nothing is waiting for a person in "), "{empty}");
     assert_eq!(done(&sandbox, &["inbox", "--json"]).json()["waiting"].as_array().map(Vec::len), Some(0));
     assert_eq!(done(&sandbox, &["inbox", "--run", "csv-07.research"]).stdout, "");
     assert_snapshot!(sandbox.baton(&["inbox", "--run", "nowhere"]), @"
@@ -62,7 +62,10 @@ fn everything_that_waits_is_listed_the_longest_first() {
     ");
     let first = done(sandbox, &["inbox", "--limit", "1"]);
     assert!(first.stdout.contains("HO-1") && !first.stdout.contains("HO-2"), "{first}");
-    assert!(first.stderr.starts_with("2 more wait; --after 20") && first.stderr.contains("/HO-1 goes on"), "{first}");
+    assert!(
+        first.stderr.starts_with("2 more are waiting; list them with --after 20") && first.stderr.contains("/HO-1\n"),
+        "{first}"
+    );
     assert!(done(sandbox, &["inbox", "--color", "always"]).stdout.contains("\u{1b}[32mreview"));
     let store = stocked.database();
     let store = store.to_str().expect("UTF-8");
@@ -110,6 +113,7 @@ fn machines_get_everything_that_a_decision_needs() {
       "trouble": null,
       "examined": [],
       "not_caged": [],
+      "decided_before": [],
       "approval": null,
       "approvals": []
     }
@@ -136,7 +140,7 @@ fn show_tells_what_was_seen_and_what_is_decided_about() {
     status    complete, decision PROCEED
     summary   Rows are written through RowWriter in src/export/mod.rs; xlsx.rs is the only writer. A CSV
               writer fits in src/export/csv.rs and needs no dependency.
-    also      findings, tokens_used, fields of its dialect (in the whole document)
+    also      findings, tokens_used, fields of its dialect (see the whole document)
     evidence  ✓ made src/export/csv.rs, 1204 bytes (sha256 9f86d081884c)
               ✗ tests pass, ended with 1\u{1b}[31m (claim-refuted)
               ? used reading-before-writing, no transcript

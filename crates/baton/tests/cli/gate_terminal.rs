@@ -29,7 +29,7 @@ fn end(mut process: Process) -> (Option<i32>, String) {
 }
 
 const MENU: &str = "[l]ater";
-const NOTE: &str = "A note for whoever comes next";
+const NOTE: &str = "A note for the next agent";
 
 #[test]
 fn the_inbox_asks_about_each_in_turn() {
@@ -61,7 +61,7 @@ fn what_is_decided_elsewhere_is_taken_back() {
     process.stdout.find(MENU, LONG).expect("the first question");
     let shown = digest(&stocked, &first);
     crate::queue_life::done(&stocked.sandbox, &["reject", "HO-1", "--note", "no", "--yes", "--shown", &shown]);
-    process.stdout.find("this question was taken back", LONG).expect("it is taken back");
+    process.stdout.find("this question was withdrawn", LONG).expect("it is taken back");
     when(&mut process, MENU, "approve\n\nno");
     when(&mut process, MENU, "later");
     let (code, rest) = end(process);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::hook_bench::{HookBench, SESSION, block, reason};
+use crate::hook_bench::{HookBench, SESSION, assert_silent, block, reason};
 
 #[test]
 fn accepted_handoffs_of_a_session_are_one_run() {
@@ -14,7 +14,7 @@ fn accepted_handoffs_of_a_session_are_one_run() {
     let first = bench.sandbox.baton(&["show", &format!("{SESSION}.architect.1"), "--json"]).json();
     assert_eq!((&first["handoff"]["state"], &first["handoff"]["run"]), (&json!("completed"), &json!(SESSION)));
     for command in ["show", "log"] {
-        for id in [SESSION, &SESSION[..8]] {
+        for id in [SESSION, &SESSION[..8], "last"] {
             let shown = bench.sandbox.baton(&[command, id]);
             assert_eq!(shown.code, Some(0), "{shown}");
             assert!(shown.stdout.contains("architect.1") && shown.stdout.contains("developer.1"), "{shown}");
@@ -32,10 +32,14 @@ fn accepted_handoffs_of_a_session_are_one_run() {
     let architect = ["accepted", "claimed", "reported", "verified"];
     let developer = ["accepted", "claimed", "failed", "claimed", "reported", "verified"];
     assert_eq!(kinds, [&architect[..], &developer].concat());
-    for run in [SESSION, "--all"] {
+    for run in [SESSION, &SESSION[..8], "last", "--all"] {
         let audit = bench.sandbox.baton(&["audit", "verify", run]);
         assert_eq!(audit.code, Some(0), "{audit}");
     }
+    let drawn = bench.sandbox.baton(&["graph", &SESSION[..8]]);
+    assert_eq!(drawn.code, Some(1), "{drawn}");
+    assert!(drawn.stderr.contains("has no workflow, so there is nothing to draw"), "{drawn}");
+    assert!(bench.sandbox.baton(&["runs"]).stderr.contains("baton list shows other handoffs"));
 }
 
 #[test]
@@ -99,4 +103,45 @@ fn filed_report_can_be_routed_by_a_workflow() {
     let routed = bench.sandbox.baton(&["route", "report.md", "--workflow", "workflow.yaml"]);
     assert_eq!(routed.code, Some(0), "{routed}");
     assert!(routed.stdout.contains("build"), "{routed}");
+}
+
+/// A person decides about a handoff.
+fn decides(bench: &HookBench, id: &str, verb: &str, words: &[&str]) {
+    let shown = bench.sandbox.baton(&["show", id, "--json"]).json();
+    let digest = shown["question"]["digest"].as_str().expect("a digest").to_owned();
+    let run = bench.sandbox.baton(&[&[verb, id], words, &["--yes", "--shown", &digest]].concat());
+    assert_eq!(run.code, Some(0), "{run}");
+}
+
+#[test]
+fn session_is_told_once_what_was_decided_about_its_handoffs() {
+    for (vendor, event) in
+        [("claude-code", "UserPromptSubmit"), ("codex", "UserPromptSubmit"), ("gemini", "BeforeAgent")]
+    {
+        let bench = HookBench::with("[hooks.agents.developer]\ndialect = \"metadata-block\"\n");
+        let prompt = || bench.hook(vendor, &bench.told(event, json!({ "prompt": "Go on." })));
+        let blocked = json!({
+            "status": "blocked", "blocked_reason": "security_concern", "attempted": ["stored the token in a file"],
+            "handoff": { "next_agent": null, "context": "May the token be stored in plain text in ~/.config/count?" },
+        });
+        bench.ends("developer", &block("developer", blocked));
+        bench.ends("developer", &block("developer", json!({ "status": "needs_review" })));
+        assert_silent(&prompt());
+        let (first, second) = (format!("{SESSION}.developer.1"), format!("{SESSION}.developer.2"));
+        decides(&bench, &second, "reject", &["--feedback", "Split on Unicode white space."]);
+        let told = prompt().json();
+        let output = &told["hookSpecificOutput"];
+        assert_eq!(output["hookEventName"], event, "{told}");
+        let text = output["additionalContext"].as_str().expect("a text");
+        assert!(text.contains(&second) && text.contains("rejected by "), "{text}");
+        assert!(text.contains("Split on Unicode white space.") && !text.contains(&first), "{text}");
+        assert_silent(&prompt());
+        decides(&bench, &first, "answer", &["--text", "No: ask for it each time."]);
+        // Subagents are not told.
+        bench.begins("developer");
+        let told = prompt().json();
+        let text = told["hookSpecificOutput"]["additionalContext"].as_str().expect("a text");
+        assert!(text.contains(&first) && text.contains("No: ask for it each time."), "{text}");
+        assert_silent(&prompt());
+    }
 }

@@ -170,41 +170,6 @@ fn session_that_waits_for_background_tasks_is_not_judged_yet() {
 }
 
 #[test]
-fn agent_is_kept_three_times_for_a_prompt_and_then_let_go() {
-    let bench = HookBench::new();
-    for number in 1..=3 {
-        reason(&bench.ends("architect", &format!("Attempt {number}.")));
-    }
-    let let_go = bench.ends("architect", "Attempt 4.");
-    assert_eq!((let_go.code, &let_go.json()["decision"]), (Some(0), &Value::Null), "{let_go}");
-    let message = let_go.json()["systemMessage"].as_str().expect("a text").to_owned();
-    assert!(
-        message.contains(&format!(
-            "ends after 3 tries without a handoff that is accepted: baton show {SESSION}.architect.1"
-        )),
-        "{message}"
-    );
-}
-
-#[test]
-fn each_prompt_and_each_agent_has_its_own_three_times() {
-    let bench = HookBench::with("[hooks.main]\n");
-    let stop = |prompt: Value, again: bool| {
-        let members = json!({ "stop_hook_active": again, "last_assistant_message": "Done.", "prompt_id": prompt });
-        bench.hook("claude-code", &bench.told("Stop", members))
-    };
-    for prompt in ["p1", "p2"] {
-        (0..3).for_each(|count| drop(reason(&stop(json!(prompt), count > 0))));
-    }
-    assert!(stop(json!("p2"), true).json()["decision"].is_null());
-    // Older versions do not name the prompt; then whoever is not asked again begins anew.
-    for _ in 0..2 {
-        (0..3).for_each(|count| drop(reason(&stop(Value::Null, count > 0))));
-    }
-    assert!(stop(Value::Null, true).json()["decision"].is_null());
-}
-
-#[test]
 fn first_text_is_stored_before_the_agent_is_kept() {
     let bench = HookBench::new();
     reason(&bench.ends("architect", "The whole design, which took an hour."));
@@ -223,9 +188,15 @@ fn trouble_of_our_own_holds_no_agent() {
         assert!(run.stderr.contains("baton.toml:") && run.stderr.contains("the agent is not held"), "{run}");
     }
     let bench = HookBench::new();
-    for input in ["", "no JSON", "[]", "{}"] {
+    for (input, told) in
+        [("", "EOF"), ("no JSON", "expected"), ("[]", "expected an object"), ("{}", "`session_id` is missing")]
+    {
         let run = bench.sandbox.baton_with_input(&["hook", "claude-code"], input.as_bytes());
         assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run}");
+        assert!(
+            run.stderr.contains("unexpected input for a hook of claude-code") && run.stderr.contains(told),
+            "{run}"
+        );
     }
     // To a coding agent an exit with 2 means that it must not end.
     for arguments in [&["hook"][..], &["hook", "cursor"], &["hook", "codex", "--strict"]] {
@@ -237,13 +208,44 @@ fn trouble_of_our_own_holds_no_agent() {
 fn store_that_cannot_be_opened_holds_no_agent() {
     let bench = HookBench::new();
     bench.sandbox.write("broken.db", "this is no database, and never was");
-    let variables = [("BATON_STORE", bench.sandbox.path("broken.db"))];
-    let told = bench.told(
-        "SubagentStop",
-        json!({ "agent_id": "a1", "agent_type": "developer", "stop_hook_active": false,
-            "last_assistant_message": block("developer", json!({})) }),
-    );
-    let run = bench.hook_with("claude-code", &variables, &told);
-    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run}");
-    assert!(run.stderr.contains("the agent is not held"), "{run}");
+    for store in [bench.sandbox.path("broken.db"), "postgres://nobody@127.0.0.1:1/none".into()] {
+        let variables = [("BATON_STORE", store)];
+        // Neither one who would be accepted, nor one who would be refused.
+        for text in [block("developer", json!({})), "Done.".to_owned()] {
+            let told = bench.told(
+                "SubagentStop",
+                json!({ "agent_id": "a1", "agent_type": "developer", "stop_hook_active": false,
+                    "last_assistant_message": text }),
+            );
+            let run = bench.hook_with("claude-code", &variables, &told);
+            assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run}");
+            assert!(run.stderr.contains("the agent is not held"), "{run}");
+        }
+    }
+}
+
+#[test]
+fn subagent_whose_kind_is_not_told_is_left_alone() {
+    let bench = HookBench::with("[hooks.main]\n[hooks.agents.subagent]\n[hooks.agents.developer]\n");
+    for members in [json!({}), json!({ "agent_id": "a1" }), json!({ "agent_id": "a1", "agent_type": "" })] {
+        assert_silent(&bench.hook("claude-code", &bench.told("SubagentStart", members.clone())));
+        assert_silent(&bench.hook("claude-code", &bench.told("SubagentStop", members)));
+    }
+    // Older versions tell the kind and no id.
+    reason(&bench.hook("claude-code", &bench.told("SubagentStop", json!({ "agent_type": "developer" }))));
+}
+
+#[test]
+fn transcript_that_is_not_a_file_is_not_read() {
+    let bench = HookBench::with("[hooks.main]\nmandatory_skills = [\"designing\"]\n");
+    let made = bench.sandbox.program_with_input("mkfifo", &["pipe"], b"").expect("mkfifo is everywhere");
+    assert_eq!(made.code, Some(0), "{made}");
+    bench.sandbox.folder("folder");
+    for place in ["pipe", "folder"] {
+        for text in [Value::Null, json!(block("claude-code", json!({})))] {
+            let members = json!({ "transcript_path": bench.sandbox.path(place), "last_assistant_message": text });
+            reason(&bench.hook("claude-code", &bench.told("Stop", members)));
+            bench.hook("claude-code", &bench.told("UserPromptSubmit", json!({ "prompt": "Go on." })));
+        }
+    }
 }

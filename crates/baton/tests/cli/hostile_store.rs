@@ -32,7 +32,7 @@ fn full_disk_is_named_and_what_was_sent_stays() {
     let refused = refused.expect("the disk is full some time");
     assert_eq!(refused.code, Some(2), "{refused}");
     assert!(refused.stderr.contains("cannot be written") && refused.stderr.contains("baton.db"), "{refused}");
-    assert!(refused.stderr.contains("hint: make room on the disk"), "{refused}");
+    assert!(refused.stderr.contains("hint: free space on the disk"), "{refused}");
     let listed = with_file_size(&sandbox, blocks, &["list", "--json", "--limit", "1000"]);
     assert_eq!(listed.code, Some(0), "what is there can be read on a full disk: {listed}");
     assert_eq!(ids(&listed), sent);

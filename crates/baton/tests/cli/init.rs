@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Run, Sandbox};
 
-const SETTINGS: &str = ".claude/settings.json";
+pub(crate) const SETTINGS: &str = ".claude/settings.json";
 
 /// Settings as somebody has written them, with hooks and an indentation of their own.
 const OWN: &str = r#"{
@@ -19,7 +19,7 @@ const OWN: &str = r#"{
 }
 "#;
 
-fn project() -> Sandbox {
+pub(crate) fn project() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox
         .write(".claude/agents/reviewer.md", "---\nname: reviewer\ndescription: Reviews code\n---\nReview it.\n")
@@ -36,18 +36,18 @@ fn project() -> Sandbox {
     sandbox
 }
 
-fn init(sandbox: &Sandbox, arguments: &[&str]) -> Run {
+pub(crate) fn init(sandbox: &Sandbox, arguments: &[&str]) -> Run {
     let run = sandbox.baton(&[&["init"], arguments].concat());
     assert_eq!(run.code, Some(0), "{run}");
     run
 }
 
-fn settings(sandbox: &Sandbox, path: &str) -> Value {
+pub(crate) fn settings(sandbox: &Sandbox, path: &str) -> Value {
     serde_json::from_str(&sandbox.read(path)).expect("JSON")
 }
 
 /// Returns everything in a folder, by path.
-fn everything(sandbox: &Sandbox) -> Vec<(String, String)> {
+pub(crate) fn everything(sandbox: &Sandbox) -> Vec<(String, String)> {
     let found = sandbox.program_with_input("find", &[".", "-type", "f"], b"").expect("find is everywhere");
     let mut paths: Vec<&str> = found.stdout.lines().collect();
     paths.sort_unstable();
@@ -94,7 +94,18 @@ fn doing_it_again_changes_nothing() {
 
 #[test]
 fn undo_takes_out_exactly_what_was_put_in() {
-    for own in [None, Some(OWN), Some("{}"), Some("{\"hooks\": {}, \"model\": \"opus\"}")] {
+    let texts = [
+        OWN,
+        "",
+        "\n",
+        "{}",
+        "{ }",
+        "{\"hooks\": {}, \"model\": \"opus\"}",
+        "{\"hooks\": null}\n",
+        "{\"hooks\": {\"Stop\": [], \"SubagentStop\": null}}",
+        "\u{feff}{\"model\": \"opus\"}",
+    ];
+    for own in std::iter::once(None).chain(texts.map(Some)) {
         let sandbox = project();
         sandbox
             .write("baton.toml", "[rules]\nvague-context = \"error\"\n")
@@ -108,13 +119,7 @@ fn undo_takes_out_exactly_what_was_put_in() {
         assert_ne!(everything(&sandbox), before);
         init(&sandbox, &[&all[..], &["--undo"]].concat());
         let after = everything(&sandbox);
-        match own {
-            // An empty object for hooks is not ours to keep.
-            Some(own) if own.contains("\"hooks\": {},") => {
-                assert_eq!(settings(&sandbox, SETTINGS), json!({ "model": "opus" }))
-            }
-            _ => assert_eq!(after, before),
-        }
+        assert_eq!(after, before, "{own:?}");
     }
 }
 
@@ -191,11 +196,27 @@ fn agents_and_their_skills_become_contracts_and_a_workflow() {
 }
 
 #[test]
+fn only_skills_that_an_agent_is_told_to_call_are_mandatory() {
+    let sandbox = Sandbox::new();
+    for skill in ["test", "review", "style"] {
+        sandbox.write(&format!(".claude/skills/{skill}/SKILL.md"), "A skill.\n");
+    }
+    sandbox.write(
+        ".claude/agents/developer.md",
+        "---\nname: developer\ndescription: For review\nskills:\n  - style\n---\nUse test. Follow the style. Preview it.\n",
+    );
+    init(&sandbox, &["--claude-code"]);
+    // One is loaded with the definition, and one stands elsewhere.
+    assert!(sandbox.read("baton.toml").contains("mandatory_skills = [\"test\"]\n"), "{}", sandbox.read("baton.toml"));
+}
+
+#[test]
 fn settings_that_cannot_be_understood_are_named_with_their_line_and_nothing_changes() {
     let cases = [
         ("{\n  \"model\": \"opus\",\n}\n", ".claude/settings.json:3:1: this is not JSON: trailing comma"),
         ("{\n  // why\n  \"model\": 1\n}\n", ".claude/settings.json:2:3: this is not JSON"),
         ("[]", ".claude/settings.json:1: the settings should be an object"),
+        ("{\"hooks\": {}, \"hooks\": {}}", ".claude/settings.json: duplicate `hooks`"),
         ("{\n  \"hooks\": []\n}", ".claude/settings.json:2: `hooks` should be an object"),
         ("{\n  \"hooks\": {\n    \"Stop\": {}\n  }\n}", ".claude/settings.json:3: Stop should be a list"),
     ];
@@ -205,7 +226,10 @@ fn settings_that_cannot_be_understood_are_named_with_their_line_and_nothing_chan
         let before = everything(&sandbox);
         let run = sandbox.baton(&["init", "--gemini", "--claude-code"]);
         assert_eq!(run.code, Some(2), "{run}");
-        assert!(run.stderr.contains(told) && run.stderr.contains("nothing was changed"), "{run}");
+        assert!(
+            run.stderr.contains(told) && run.stderr.contains("nothing was changed") && run.stdout.is_empty(),
+            "{run}"
+        );
         assert_eq!(everything(&sandbox), before);
     }
     let sandbox = project();
@@ -222,7 +246,7 @@ fn what_must_be_trusted_by_hand_is_said() {
     let run = init(&sandbox, &["--codex"]);
     assert!(run.stderr.contains("Codex skips hooks that you have not trusted without a word"), "{run}");
     assert!(run.stderr.contains("/hooks") && run.stderr.contains(".codex/config.toml has hooks, too"), "{run}");
-    assert!(run.stderr.contains("workflow.yaml is there already, and stays as it is"), "{run}");
+    assert!(run.stderr.contains("workflow.yaml already exists and is kept"), "{run}");
     assert_eq!(sandbox.read("workflow.yaml"), "name: own\n");
     let json = init(&sandbox, &["--codex", "--json"]).json();
     assert_eq!(json["files"][0], json!({ "path": ".codex/hooks.json", "action": "unchanged", "difference": "" }));
@@ -230,10 +254,13 @@ fn what_must_be_trusted_by_hand_is_said() {
 }
 
 #[test]
-fn without_a_program_there_is_nothing_to_set_up() {
-    let run = project().baton(&["init"]);
-    assert_eq!(run.code, Some(2), "{run}");
-    assert!(run.stderr.contains("--claude-code"), "{run}");
+fn without_a_program_no_hook_is_set_up() {
+    let sandbox = project();
+    init(&sandbox, &[]);
+    assert!(!sandbox.path(SETTINGS).exists() && !sandbox.path("baton.toml").exists());
+    assert!(init(&sandbox, &["--claude-code"]).stderr.contains("workflow.yaml already exists"));
+    init(&sandbox, &["--undo"]);
+    assert!(sandbox.read("workflow.yaml").contains("agents/writer.sh"), "what is not about hooks stays");
 }
 
 #[test]

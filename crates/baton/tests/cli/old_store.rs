@@ -22,7 +22,7 @@ fn store_of_an_earlier_program_is_proved_and_goes_on() {
     let verify = || done(&sandbox, &[&["audit", "verify", "--all"], &store[..]].concat());
     let proved = verify();
     assert!(proved.stdout.contains("sound  t  81 events, 13 handoffs, head 20f3da0e"), "{proved}");
-    assert!(proved.stderr.contains("ok: 6 runs are what was written"), "{proved}");
+    assert!(proved.stderr.contains("journal intact: 6 runs"), "{proved}");
     // It was sent back with a question, and whoever takes it is told.
     let prompt =
         done(&sandbox, &[&["claim", "--agent", "finder", "--claimant", "w7", "--prompt"], &store[..]].concat());
@@ -33,7 +33,7 @@ fn store_of_an_earlier_program_is_proved_and_goes_on() {
     done(&sandbox, &[&["report", "q6", "--fence", "2", "report.json"], &store[..]].concat());
     let proved = verify();
     assert!(proved.stdout.contains("sound  q6  6 events, 1 handoff"), "{proved}");
-    assert!(proved.stderr.contains("ok: 6 runs are what was written"), "{proved}");
+    assert!(proved.stderr.contains("journal intact: 6 runs"), "{proved}");
 }
 
 #[test]

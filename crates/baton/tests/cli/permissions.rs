@@ -53,7 +53,7 @@ fn a_comment_in_yaml_permits_warnings_but_no_errors() {
     10 |     summary: Finished the work # baton: allow vague-summary: said by phone
        |              ^^^^^^^^^^^^^^^^^
        |
-       = help: say what was done and what came out, and list the artifacts, decisions and open questions; only the project can allow this, in baton.toml
+       = help: say what was done and with what result, and list the artifacts, decisions and open questions; only the project can allow this, in baton.toml
 
     error[delegation-without-deliverable]: the delegation does not say what to deliver
       --> package.yaml:12:5
@@ -104,7 +104,7 @@ fn a_permission_that_is_wrong_is_an_error() {
         assert_eq!(codes(&sandbox.check_json(&[name])), ["bad-allow"], "{name}");
     }
     assert_snapshot!(sandbox.baton(&["check", "unknown.md"]), @"
-    error[bad-allow]: there is no rule `absolut-path`
+    error[bad-allow]: unknown rule `absolut-path`
      --> unknown.md:1:1
       |
     1 | <!-- baton: allow absolut-path: x -->

@@ -11,8 +11,8 @@ fn report_before_the_acknowledgment_is_refused_with_the_command_to_run() {
     let sandbox = with_one_claimed(&["--acknowledge-within", "10m"]);
     let refused = sandbox.baton(&["report", ID, "--fence", "1", "report.json"]);
     assert_eq!(refused.code, Some(1), "{refused}");
-    let hint = format!("hint: say first that the request was understood: baton ack {ID} --fence 1");
-    assert!(refused.stderr.contains("claim 1 is not acknowledged") && refused.stderr.contains(&hint), "{refused}");
+    let hint = format!("hint: acknowledge the request first: baton ack {ID} --fence 1");
+    assert!(refused.stderr.contains("claim 1 must be acknowledged") && refused.stderr.contains(&hint), "{refused}");
     assert_eq!(state(&sandbox), "claimed");
     done(&sandbox, &["ack", ID, "--fence", "1"]);
     done(&sandbox, &["report", ID, "--fence", "1", "report.json"]);

@@ -150,7 +150,7 @@ fn a_lost_lease_goes_to_the_next_and_the_late_report_is_refused() {
     assert!(second.stderr.contains("fence 2"), "{second}");
     assert_snapshot!(sandbox.baton(&["report", "csv-07.research", "--fence", "1", "report.json"]), @"
     --- stderr
-    error: csv-07.research: the claim 1 is not the latest any more: 2 is; it is claimed
+    error: csv-07.research: claim 1 was superseded by claim 2; it is claimed
     hint: the lease was lost; stop working on it, and claim again
     --- exit 1
     ");
@@ -167,7 +167,7 @@ fn what_is_cancelled_is_over_for_its_worker() {
     assert_eq!(again.stderr, "csv-07.research: already recorded\n");
     let late = sandbox.baton(&["report", "csv-07.research", "--fence", "1", "report.json"]);
     assert_eq!(late.code, Some(1));
-    assert!(late.stderr.contains("the claim 1 is over: the handoff is cancelled"), "{late}");
+    assert!(late.stderr.contains("claim 1 has ended: the handoff is cancelled"), "{late}");
     assert_eq!(sandbox.baton(&["wait", "csv-07.research"]).code, Some(1));
     assert!(done(&sandbox, &["show", "csv-07"]).stdout.contains(&format!("by {}: no longer wanted", account())));
 }

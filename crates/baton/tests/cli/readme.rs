@@ -1,11 +1,17 @@
-//! The tours in the README and in docs: every command that they show is run, and prints what they say.
+//! The tours in the README and in docs: every command that they show is run, and prints what they say. `…` stands for what
+//! they leave out. In a block with the language `console terminal` somebody sits at a terminal and types after a prompt.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_testbed::account;
 
+#[cfg(unix)]
+use crate::run_terminal::Person;
 use crate::sandbox::{BATON, Sandbox};
+
+/// How the program ends what it prints when it waits for somebody to type.
+const PROMPTS: &[&str] = &["Your answer:", "Your decision:", "the whole document]", ">"];
 
 /// A fenced block of the README, with its language and the text before it.
 struct Shown<'t> {
@@ -66,7 +72,8 @@ fn every_command_of_the_tour_prints_what_the_readme_says() {
 #[test]
 fn the_first_command_of_the_readme_runs_a_workflow_to_its_end() {
     let readme = fs::read_to_string(repository().join("README.md")).expect("the document");
-    let first = blocks(&readme).into_iter().find(|block| block.language == "sh").expect("a command").content;
+    let mut blocks = blocks(&readme).into_iter().filter(|block| block.language == "sh");
+    let first = blocks.next().expect("a command").content;
     let arguments = first.trim().strip_prefix("cargo run --release -- ").expect("it runs the program");
     let sandbox = Sandbox::new();
     copy(&repository().join("examples"), &sandbox.path("examples"));
@@ -109,6 +116,34 @@ fn every_command_of_the_tour_prints_what_the_guide_of_gates_says() {
 }
 
 #[cfg(unix)]
+#[test]
+fn every_command_of_the_tour_prints_what_the_first_workflow_says() {
+    take_the_tour("docs/first-workflow.md");
+}
+
+/// What a person sees at a terminal stands in a block of the kind `text`.
+#[cfg(unix)]
+#[test]
+fn first_run_of_the_first_workflow_asks_in_place_what_the_page_shows() {
+    let page = fs::read_to_string(repository().join("docs/first-workflow.md")).expect("the document");
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.baton(&["init"]).code, Some(0));
+    let mut person = Person::starts_at(&sandbox, 100, &["run", "--id", "first", "--color", "never"]);
+    let mut screen = person.sees("Your decision:");
+    person.types("a");
+    screen += &person.sees("A note for the next agent");
+    person.types("");
+    screen += &person.reads_on();
+    assert_eq!(person.leaves(), Some(0), "{screen}");
+    let shown = blocks(&page).into_iter().find(|block| block.language == "text").expect("a terminal").content;
+    let shown = shown.replace("by kim (", &format!("by {} (", account()));
+    for line in shown.lines().filter(|line| !line.starts_with(['$', '>']) && !line.starts_with("Your decision")) {
+        let line = line.split('…').next().unwrap_or_default().trim_end();
+        assert!(screen.contains(line), "{line}\n\n{screen}");
+    }
+}
+
+#[cfg(unix)]
 fn take_the_tour(document: &str) {
     let root = repository();
     let readme = fs::read_to_string(root.join(document)).expect("the document");
@@ -133,9 +168,90 @@ fn take_the_tour(document: &str) {
                 .expect("a shell");
             // Whoever runs the tests is called kim in all guides.
             let told = String::from_utf8_lossy(&output.stdout).replace(&format!("by {} (", account()), "by kim (");
-            assert_eq!(told, printed, "$ {command}");
+            if !fits(&lines(&printed), &lines(&told)) {
+                assert_eq!(told, printed, "$ {command}");
+            }
+            shown += 1;
+        }
+        for (command, screen) in commands(if block.language == "console terminal" { block.content } else { "" }) {
+            sit_at_a_terminal(&sandbox, &command, &screen);
             shown += 1;
         }
     }
     assert!(shown > 8, "the tour has {shown} commands");
+}
+
+/// Types what stands behind the prompts, and sees everything else in its order.
+#[cfg(unix)]
+fn sit_at_a_terminal(sandbox: &Sandbox, command: &str, screen: &str) {
+    let arguments = command.strip_prefix("baton ").expect("it is the program").split(' ');
+    let mut started = sandbox.command(BATON);
+    started.args(arguments).env("NO_COLOR", "1");
+    let mut person = Person::at(started, 80);
+    for line in screen.lines() {
+        if let Some((prompt, typed)) = typed(line) {
+            person.sees(prompt);
+            person.types(typed);
+        } else {
+            // What is left out may begin on the next line of the screen.
+            let pieces = line.split('…').map(str::trim_end).filter(|piece| !piece.is_empty());
+            pieces.for_each(|piece| drop(person.sees(piece)));
+        }
+    }
+    person.leaves();
+}
+
+/// Splits a line that somebody has typed on into the prompt and what was typed.
+#[cfg(unix)]
+fn typed(line: &str) -> Option<(&'static str, &str)> {
+    PROMPTS.iter().find_map(|prompt| {
+        let (before, after) = line.split_once(prompt)?;
+        (*prompt != ">" || before.is_empty()).then_some((*prompt, after.trim()))
+    })
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().collect()
+}
+
+/// Returns whether this was printed, where a line `…` stands for any lines.
+fn fits(shown: &[&str], printed: &[&str]) -> bool {
+    match shown {
+        [] => printed.is_empty(),
+        ["…", rest @ ..] => (0..=printed.len()).any(|left_out| fits(rest, &printed[left_out..])),
+        [line, rest @ ..] => match printed {
+            [first, others @ ..] => line_fits(line, first) && fits(rest, others),
+            [] => false,
+        },
+    }
+}
+
+/// Returns whether this is the line, where `…` stands for any text.
+fn line_fits(shown: &str, printed: &str) -> bool {
+    let Some((start, mut pieces)) = shown.split_once('…') else {
+        return shown == printed;
+    };
+    let Some(mut rest) = printed.strip_prefix(start) else {
+        return false;
+    };
+    while let Some((piece, more)) = pieces.split_once('…') {
+        let Some((_, after)) = rest.split_once(piece) else {
+            return false;
+        };
+        (rest, pieces) = (after, more);
+    }
+    rest.ends_with(pieces)
+}
+
+#[test]
+fn what_is_left_out_is_marked_and_nothing_else_may_differ() {
+    let printed = ["one", "two is 2", "three"];
+    assert!(fits(&["one", "…"], &printed));
+    assert!(fits(&["…", "three"], &printed));
+    assert!(fits(&["one", "two …", "three", "…"], &printed));
+    assert!(!fits(&["one", "three"], &printed));
+    assert!(!fits(&["one", "…", "two"], &printed));
+    assert!(line_fits("a … c … e", "a b c d e"));
+    assert!(!line_fits("a … c … f", "a b c d e"));
+    assert!(!line_fits("a …", "b"));
 }

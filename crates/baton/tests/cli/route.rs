@@ -34,7 +34,7 @@ fn complete_work_goes_on_whatever_the_agent_advises() {
     phase     write
     outcome   complete, if the evidence says so
     goes      to review: review follows write
-    instead   of printer, as the agent advised
+    advice    the agent suggested printer
     then      reviewer works in review
     ");
 }

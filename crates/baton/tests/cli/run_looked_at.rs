@@ -8,7 +8,7 @@ use crate::run_letter::{run_letter, settled, with_letter};
 use crate::sandbox::Sandbox;
 
 /// A run that waits at its gate.
-fn waiting() -> Sandbox {
+pub(crate) fn waiting() -> Sandbox {
     let sandbox = with_letter();
     assert_eq!(run_letter(&sandbox, &["--no-input"]).code, Some(3));
     sandbox
@@ -21,7 +21,7 @@ fn runs_are_listed_with_where_they_stand() {
     done(&sandbox, &["send", "--to", "finder", "request.json"]);
     let listed = done(&sandbox, &["runs"]).stdout;
     let words: Vec<&str> = listed.split_whitespace().collect();
-    assert_snapshot!(words[..17].join(" "), @"RUN WORKFLOW STATE GOING ON STARTED TOOK HANDOFFS letter-1 letter waits for a person (1 question) release");
+    assert_snapshot!(words[..16].join(" "), @"RUN WORKFLOW STATE GOING ON STARTED TOOK HANDOFFS letter-1 letter waits for a person: release.1 release");
     assert!(!listed.contains("csv-07"), "a handoff is no run: {listed}");
     let json = done(&sandbox, &["runs", "--json"]).json();
     let run = &json["runs"][0];
@@ -30,7 +30,7 @@ fn runs_are_listed_with_where_they_stand() {
     let none = Sandbox::new();
     none.write("request.json", crate::documents::REQUEST);
     done(&none, &["send", "--to", "finder", "request.json"]);
-    assert!(done(&none, &["runs"]).stderr.starts_with("there is no run of a workflow in "));
+    assert!(done(&none, &["runs"]).stderr.starts_with("no workflow run in "));
 }
 
 #[test]
@@ -46,11 +46,11 @@ fn a_run_is_shown_with_its_phases_and_what_waits() {
     state     waits for a person (1 question)
     workspace SANDBOX/desk
     logs      SANDBOX/desk/.baton/runs/letter-1
-    go on     baton resume letter-1
+    next      baton resume letter-1
     ");
-    let asked = rest.iter().skip_while(|line| !line.starts_with("going on")).copied().collect::<Vec<_>>();
+    let asked = rest.iter().skip_while(|line| !line.starts_with("running")).copied().collect::<Vec<_>>();
     assert_snapshot!(asked.join("\n"), @"
-    going on
+    running
       release                  a person must decide (now)
 
     waits for a person
@@ -58,6 +58,7 @@ fn a_run_is_shown_with_its_phases_and_what_waits() {
       Release: approve?
       choices: send, burn
       baton answer letter-1.release.1
+      baton reject letter-1.release.1
     ");
     let json = done(&sandbox, &["show", "letter-1", "--json"]).json();
     assert_eq!(json["state"], "waiting");
@@ -77,7 +78,7 @@ fn the_journal_is_read_as_lines_or_as_objects() {
     let routed: Vec<&str> = log.lines().filter(|line| line.contains(" routed ")).map(|line| &line[21..]).collect();
     assert_snapshot!(routed.join("\n"), @"
     write                    routed       to lawyer: route 1 of the workflow leads to lawyer
-    write → lawyer           routed       to letter-1.write.1: its result goes back to whoever waits for it
+    write → lawyer           routed       to letter-1.write.1: its result goes back to the handoff that waits for it
     write                    routed       to review: review follows write
     review                   routed       to write: reviewer says CHANGES_REQUESTED
     write #2                 routed       to review: review follows write
@@ -125,7 +126,7 @@ fn a_run_is_called_off_with_everything_in_it() {
     assert_eq!(sandbox.baton(&["wait", "letter-1"]).code, Some(1));
     let resumed = sandbox.baton(&["resume", "letter-1"]);
     assert_eq!(resumed.code, Some(1));
-    assert!(resumed.stderr.contains("letter-1 was called off"), "{resumed}");
+    assert!(resumed.stderr.contains("letter-1 was cancelled"), "{resumed}");
     let audit = sandbox.baton(&["audit", "verify", "letter-1"]);
     assert_eq!(audit.code, Some(0), "{audit}");
 }
@@ -142,6 +143,7 @@ fn the_picture_of_a_run_shows_how_far_it_is() {
     class n4 skipped
     class n5 done
     class n6 waiting
+    class n8 done
     ");
     assert!(drawn.contains("2 visits, "), "{drawn}");
     let missing = sandbox.baton(&["graph", "lettre"]);

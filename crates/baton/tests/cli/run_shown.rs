@@ -19,21 +19,21 @@ fn plain_lines_tell_what_happened_and_a_table_what_came_out() {
     delegated write: to lawyer: route 1 of the workflow leads to lawyer
     begins    write → lawyer: lawyer
     done      write → lawyer: has answered
-    delegated write: goes on with what lawyer answered
+    delegated write: continues with the answer of lawyer
     begins    write: writer, attempt 3
     warned    write: missing-context: the next agent gets no context
     done      write: writer, 3 verified
-    skipped   write: goes to review, not to printer, as the agent advised
+    skipped   write: next: review (the agent suggested printer)
     begins    review: reviewer
     failed    review: CHANGES_REQUESTED: letter.txt: the second paragraph repeats the first.
     back      review: to write: reviewer says CHANGES_REQUESTED
     begins    write #2: writer
     warned    write #2: missing-context: the next agent gets no context
     done      write #2: writer, 3 verified
-    skipped   write #2: goes to review, not to printer, as the agent advised
+    skipped   write #2: next: review (the agent suggested printer)
     begins    review #2: reviewer
     done      review #2: reviewer
-    skipped   translate: left out, because `false` is not so
+    skipped   translate: skipped: `false` is false
     begins    spelling: check
     done      spelling: passed
     waits     release: a person must decide
@@ -42,9 +42,9 @@ fn plain_lines_tell_what_happened_and_a_table_what_came_out() {
     letter-1 is completed: 7 handoffs
     record    desk/.baton/runs/letter-1/record
     agents    caged by bubblewrap
-    look      baton show letter-1
+    inspect   baton show letter-1
               baton log letter-1
-    prove     baton audit verify letter-1
+    verify    baton audit verify letter-1
     head      HASH
     ");
     let phases: Vec<String> =
@@ -80,12 +80,13 @@ fn without_anybody_to_ask_it_says_what_waits_and_how_to_answer() {
       Release: approve?
       choices: send, burn
       baton answer letter-1.release.1
+      baton reject letter-1.release.1
     record    desk/.baton/runs/letter-1/record
     agents    caged by bubblewrap
-    then      baton resume letter-1
-    look      baton show letter-1
+    next      baton resume letter-1
+    inspect   baton show letter-1
               baton log letter-1
-    prove     baton audit verify letter-1
+    verify    baton audit verify letter-1
     head      HASH
     ");
     let digest = sandbox.baton(&["show", "letter-1.release.1", "--json"]).json();

@@ -4,7 +4,7 @@ use baton_testbed::account;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ use crate::sandbox::{BATON, Sandbox};
 /// Nothing takes so long; what does is stuck.
 const TIME_MAX: Duration = Duration::from_secs(60);
 
-/// Somebody at a terminal of 80 columns.
-struct Person {
+/// Somebody at a terminal.
+pub(crate) struct Person {
     keyboard: File,
     seen: String,
     screen: Receiver<String>,
@@ -26,17 +26,29 @@ struct Person {
 }
 
 impl Person {
-    fn starts(sandbox: &Sandbox, arguments: &[&str]) -> Person {
+    /// Starts the program at a terminal of 80 columns.
+    pub(crate) fn starts(sandbox: &Sandbox, arguments: &[&str]) -> Person {
+        Person::starts_at(sandbox, 80, arguments)
+    }
+
+    /// Starts the program at a terminal of so many columns.
+    pub(crate) fn starts_at(sandbox: &Sandbox, columns: u16, arguments: &[&str]) -> Person {
+        let mut command = sandbox.command(BATON);
+        command.args(arguments);
+        Person::at(command, columns)
+    }
+
+    /// Starts a command at a terminal of so many columns.
+    pub(crate) fn at(mut command: Command, columns: u16) -> Person {
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
         grantpt(&keyboard).and_then(|()| unlockpt(&keyboard)).expect("it can be used");
-        let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&keyboard, size).expect("it has a size");
         let name = ptsname(&keyboard, Vec::new()).expect("it has a name").into_string().expect("a path of text");
         let terminal = || -> OwnedFd { File::options().read(true).write(true).open(&name).expect("it opens").into() };
-        let child = sandbox
-            .command(BATON)
-            .args(arguments)
+        let child = command
             .env("TERM", "xterm")
+            .env("PAGER", "cat")
             .stdin(terminal())
             .stdout(terminal())
             .stderr(terminal())
@@ -55,7 +67,7 @@ impl Person {
     }
 
     /// Reads on until something is there; returns everything up to then, and forgets it.
-    fn sees(&mut self, text: &str) -> String {
+    pub(crate) fn sees(&mut self, text: &str) -> String {
         while !self.seen.contains(text) {
             let more = self.screen.recv_timeout(TIME_MAX);
             self.seen.push_str(&more.unwrap_or_else(|_| panic!("{text:?} did not come:\n{}", self.seen)));
@@ -66,7 +78,7 @@ impl Person {
         before
     }
 
-    fn types(&mut self, line: &str) {
+    pub(crate) fn types(&mut self, line: &str) {
         self.keyboard.write_all(format!("{line}\n").as_bytes()).expect("somebody reads");
     }
 
@@ -75,7 +87,15 @@ impl Person {
         rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it lives");
     }
 
-    fn leaves(mut self) -> Option<i32> {
+    /// Reads everything up to the end.
+    pub(crate) fn reads_on(&mut self) -> String {
+        while let Ok(more) = self.screen.recv_timeout(TIME_MAX) {
+            self.seen.push_str(&more);
+        }
+        std::mem::take(&mut self.seen)
+    }
+
+    pub(crate) fn leaves(mut self) -> Option<i32> {
         self.child.wait().expect("it ends").code()
     }
 }
@@ -94,12 +114,48 @@ fn people_are_asked_in_place_and_the_run_goes_on() {
     person.sees("please type one of:");
     person.sees("Your decision:");
     person.types("send");
-    person.sees("A note for whoever comes next");
+    person.sees("A note for the next agent");
     person.types("");
     person.sees(&format!("answered by {} (terminal): send", account()));
     let table = person.sees("letter-1 is completed");
     assert!(table.contains("PHASE") && table.contains("EVIDENCE"), "{table}");
     person.sees("baton audit verify letter-1");
+    assert_eq!(person.leaves(), Some(0));
+}
+
+#[test]
+fn files_and_what_was_handed_over_can_be_viewed_before_deciding() {
+    let sandbox = with_letter();
+    let mut person = Person::starts(&sandbox, &["run", "flow", "--workspace", "desk", "--id", "letter-1"]);
+    person.sees("\u{7}");
+    person.sees("[v]iew");
+    person.sees("Your decision:");
+    person.types("v");
+    person.sees("has handed over");
+    person.sees("━━ what is decided about");
+    person.sees("Your decision:");
+    person.types("later");
+    assert_eq!(person.leaves(), Some(3));
+}
+
+#[test]
+fn last_line_of_an_agent_is_shown_while_it_works_and_how_far_the_run_is() {
+    let sandbox = Sandbox::new();
+    let report = r#"{"baton":1,"document":"report","outcome":"complete","summary":"Read all nine chapters."}"#;
+    let shows = r"printf '\033[32mreading chapter 7\033[0m\n'";
+    let script = format!(
+        "cat > /dev/null; {shows}; until [ -e go ]; do sleep 0.05; done; echo '{report}' > \"$BATON_REPORT_FILE\"\n"
+    );
+    sandbox.write("talk/reader.sh", script);
+    let reader = sandbox.path("talk/reader.sh").display().to_string();
+    let flow =
+        format!("name: talk\nagents: {{reader: {{command: [sh, {reader}]}}}}\nphases: [{{id: read, agent: reader}}]\n");
+    sandbox.write("talk/workflow.yaml", flow);
+    let mut person = Person::starts(&sandbox, &["run", "talk", "--workspace", "desk", "--id", "talk-1"]);
+    person.sees("reader · reading chapter 7");
+    person.sees("0 of 1 phase");
+    sandbox.write("desk/go", "");
+    person.sees("talk-1 is completed");
     assert_eq!(person.leaves(), Some(0));
 }
 
@@ -121,12 +177,12 @@ fn an_interrupt_stops_the_run_so_that_it_can_be_resumed() {
     let mut person = Person::starts(&sandbox, &["run", "flow", "--workspace", "desk", "--id", "letter-1"]);
     person.sees("→ lawyer");
     person.interrupts();
-    person.sees("stopping: agents are ended");
+    person.sees("stopping: agents are being ended");
     person.sees("letter-1 was stopped");
     person.sees("baton resume letter-1");
-    assert_eq!(person.leaves(), Some(1));
+    assert_eq!(person.leaves(), Some(130));
     let runs = sandbox.baton(&["runs", "--json"]).json();
-    assert_eq!(runs["runs"][0]["state"], "left", "nobody drives it");
+    assert_eq!(runs["runs"][0]["state"], "left", "interrupted; resume it");
     std::fs::remove_file(sandbox.path("desk/.baton/slow")).expect("it is there");
     let resumed = sandbox.baton(&["resume", "letter-1", "--answers", "answers.yaml"]);
     assert_eq!(resumed.code, Some(0), "{resumed}");
@@ -145,6 +201,6 @@ fn a_run_that_somebody_drives_is_left_to_them_but_can_be_called_off() {
     let runs = sandbox.baton(&["runs", "--json"]).json();
     assert_eq!(runs["runs"][0]["state"], "driven");
     assert_eq!(sandbox.baton(&["cancel", "letter-1"]).code, Some(0));
-    person.sees("letter-1 was called off");
+    person.sees("letter-1 was cancelled");
     assert_eq!(person.leaves(), Some(1));
 }

@@ -50,6 +50,7 @@ fn the_manual_of_the_command_line_has_every_command() {
     ## baton
     ## baton run
     ## baton resume
+    ## baton retry
     ## baton runs
     ## baton log
     ## baton check
@@ -82,6 +83,11 @@ fn the_manual_of_the_command_line_has_every_command() {
     ## baton answer
     ## baton ask
     ## baton worker
+    ## baton serve
+    ## baton token
+    ## baton token create
+    ## baton token list
+    ## baton token revoke
     ## baton audit
     ## baton audit verify
     ## baton audit export

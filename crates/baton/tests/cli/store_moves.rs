@@ -113,7 +113,7 @@ fn at_a_terminal_the_move_is_offered_and_only_yes_moves() {
     for no in ["", "n", "later"] {
         let Some(asked) = at_terminal(&sandbox, no) else { return };
         assert!(asked.code == Some(0) && asked.stdout.contains("Move it there now? [y/N]"), "{asked}");
-        assert!(asked.stdout.contains("it stays where it is") && !sandbox.store().exists(), "{asked}");
+        assert!(asked.stdout.contains("not moved") && !sandbox.store().exists(), "{asked}");
     }
     let asked = at_terminal(&sandbox, "y").expect("script is there");
     assert!(asked.code == Some(0) && asked.stdout.contains("moved to "), "{asked}");
@@ -145,7 +145,7 @@ fn renamed_project_says_what_it_was_and_takes_its_store_along() {
         let refused = sandbox.baton_in("new", command);
         assert_eq!(refused.code, Some(2), "{refused}");
         assert!(refused.stderr.contains(&format!("was {} when its store was made", before.display())), "{refused}");
-        let hint = format!("hint: take the store along: baton store move '{}'\n", before.display());
+        let hint = format!("hint: move its store, too: baton store move '{}'\n", before.display());
         assert!(refused.stderr.ends_with(&hint), "{refused}");
     }
     let listed = done(&sandbox, &["store", "list"]).stdout;

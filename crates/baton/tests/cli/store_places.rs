@@ -70,7 +70,7 @@ fn state_folder_is_below_home_unless_the_environment_says_otherwise() {
     let nowhere = send(None, None);
     insta::assert_snapshot!(nowhere, @"
     --- stderr
-    error: cannot tell where your state folder is: neither XDG_STATE_HOME nor HOME is an absolute path
+    error: cannot find your state folder: neither XDG_STATE_HOME nor HOME is an absolute path
     hint: set XDG_STATE_HOME to a folder that only you can write to
     --- exit 2
     ");
@@ -269,7 +269,7 @@ fn agent_of_a_run_makes_no_store() {
     sandbox.write("request.json", REQUEST);
     let refused = sandbox.baton_with_variable("BATON_RUN", "r", &SEND);
     assert_eq!(refused.code, Some(2), "{refused}");
-    assert!(refused.stderr.contains("an agent of a run cannot make one"), "{refused}");
+    assert!(refused.stderr.contains("an agent of a run cannot create one"), "{refused}");
     assert!(!sandbox.state().root().exists());
     done(&sandbox, &SEND);
     assert!(lists(&sandbox.baton_with_variable("BATON_RUN", "r", &["list"])), "the store of its project it finds");

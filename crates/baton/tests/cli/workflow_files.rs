@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use insta::assert_snapshot;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{self, BATON, Sandbox};
 
 const GOOD: &str = "name: good\nagents: {a: {command: [sh, a.sh]}}\nphases:\n  - {id: one, agent: a}\n";
 
@@ -26,9 +26,31 @@ fn repository() -> PathBuf {
 
 /// Returns the whole workflow on the page.
 fn example() -> String {
+    block("## A large one", "```yaml\n")
+}
+
+/// Returns the first block of a kind behind a text of the page.
+fn block(behind: &str, opening: &str) -> String {
     let page = documentation();
-    let (_, rest) = page.split_once("```yaml\n").expect("an example");
+    let (_, rest) = page.split_once(behind).expect("the text stands on the page");
+    let (_, rest) = rest.split_once(opening).expect("an example");
     rest.split_once("```").expect("its end").0.to_owned()
+}
+
+#[test]
+fn the_first_example_of_the_page_runs_as_it_is_printed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("team/workflow.yaml", block("## A small one", "```yaml\n"));
+    sandbox.write("team/agents/developer.sh", block("`agents/developer.sh`, beside it", "```sh\n"));
+    let mut shell = sandbox.command("sh");
+    let folder = Path::new(BATON).parent().expect("the folder of the program");
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").expect("a search path"));
+    shell.args(["-e", "-c", &block("in the folder of `workflow.yaml`", "```sh\n")]);
+    shell.current_dir(sandbox.path("team")).env("PATH", path);
+    let run = sandbox::run(shell, b"");
+    assert_eq!(run.code, Some(0), "{run}");
+    assert!(run.stdout.contains("ok: 1 of 1 file valid, 0 errors, 0 warnings"), "{run}");
+    assert!(sandbox.read("project/feature.txt").contains("CSV export"));
 }
 
 #[test]
@@ -36,15 +58,15 @@ fn mistakes_are_shown_with_their_line_and_help() {
     let sandbox = Sandbox::new();
     sandbox.write("bad/workflow.yaml", BAD);
     assert_snapshot!(sandbox.baton(&["workflow", "check", "bad"]), @r#"
-    error[missing-file]: `./writer.sh` is not there, or cannot be executed
+    error[missing-file]: the program `./writer.sh` does not exist
      --> bad/workflow.yaml:2:29
       |
     2 | agents: {writer: {command: [./writer.sh]}}
       |                             ^^^^^^^^^^^
       |
-      = help: `./` is beside the workflow file; `chmod +x` makes it a program
+      = help: `./` is the folder of the workflow file
 
-    error[unknown-agent]: there is no agent `writter` in this workflow
+    error[unknown-agent]: unknown agent `writter`
      --> bad/workflow.yaml:4:24
       |
     4 |   - {id: draft, agent: writter, timeuot: 5m}
@@ -60,7 +82,7 @@ fn mistakes_are_shown_with_their_line_and_help() {
       |
       = help: did you mean `timeout`?
 
-    error[unknown-target]: this leads nowhere: there is no phase `darft` here
+    error[unknown-target]: unknown phase `darft`
      --> bad/workflow.yaml:5:47
       |
     5 |   - {id: tests, check: make test, on_failure: darft}
@@ -84,7 +106,7 @@ fn a_good_file_is_good_and_a_missing_one_is_wrong_usage() {
     assert_snapshot!(sandbox.baton(&["workflow", "check", "good.yaml", "empty", "none.yaml"]), @r#"
     failed: 1 of 1 file valid, 0 errors, 0 warnings
     --- stderr
-    error: empty: there is no workflow.yaml in this folder
+    error: empty: there is no workflow.yaml in this folder; `baton init` writes one
     error: none.yaml: there is no such file or folder
     --- exit 2
     "#);
@@ -142,7 +164,7 @@ fn picture_of_a_kind_that_nobody_draws_is_refused() {
     sandbox.write("workflow.yaml", "name: w\nagents: {a: {command: [sh]}}\nphases: [{id: one, agent: a}]\n");
     let run = sandbox.baton(&["graph", "workflow.yaml", "--output", "x.png"]);
     assert_eq!(run.code, Some(2), "{run}");
-    assert!(run.stderr.contains("x.png: there is no picture of this kind") && run.stderr.contains(".svg"), "{run}");
+    assert!(run.stderr.contains("x.png: unknown picture format") && run.stderr.contains(".svg"), "{run}");
     assert!(!sandbox.path("x.png").exists());
 }
 

@@ -211,7 +211,7 @@ fn link_that_leads_out_of_the_workspace_is_told_as_open() {
     let site = Site::new().workflow(GATED).agent("dev", body).agent("ops", "report()");
     assert_eq!(site.run(&[]).code, Some(3));
     let gate = site.baton(&["show", "t.ok.1"]).stdout;
-    assert!(gate.contains("? `out` exists") && gate.contains("`host` in it leads out of the workspace"), "{gate}");
+    assert!(gate.contains("? `out` exists") && gate.contains("`host` in it points outside the workspace"), "{gate}");
     assert!(!gate.contains("✓ `out`"), "{gate}");
 }
 

@@ -174,10 +174,10 @@ fn folder_that_nobody_may_look_into_is_named() {
 fn too_many_files_to_compare_go_to_a_person() {
     let work = "cd out && seq 50001 | xargs touch && cd ..\necho evil > old.txt";
     let site = site(ONLY_OUT, work, "");
-    assert_caught(&site, &["that only `out/**` was written cannot be checked"]);
+    assert_caught(&site, &["whether only `out/**` was written cannot be checked"]);
     assert!(matches!(find(&site.told(), "build.1").handoff.state, State::AwaitingPerson { .. }));
     let question = site.baton(&["show", "t.build.1"]).stdout;
-    assert!(question.contains("look at   1. that only `out/**` was written cannot be checked"), "{question}");
+    assert!(question.contains("look at   1. whether only `out/**` was written cannot be checked"), "{question}");
     let inbox = site.baton(&["inbox"]);
     assert!(inbox.stdout.contains("build.1"), "{inbox:?}");
 }
@@ -187,7 +187,7 @@ fn neither_checks_nor_silence_stand_in_for_the_person() {
     for review in ["{type: auto, checks: [{name: fine, run: 'true'}]}", "{type: advisory, after: 1s}"] {
         let phase = format!(", writes: ['out/**'], review: {review}");
         let site = site(&phase, "cd out && seq 50001 | xargs touch && cd ..", "");
-        assert_caught(&site, &["that only `out/**` was written cannot be checked"]);
+        assert_caught(&site, &["whether only `out/**` was written cannot be checked"]);
     }
 }
 
@@ -230,7 +230,10 @@ fn somebody_beside_it_is_no_proof_that_it_wrote_nothing_else() {
     assert_eq!(ended.code, Some(3), "{shown}\n{}", ended.stderr);
     assert!(matches!(find(&site.told(), "both.build.1").handoff.state, State::AwaitingPerson { .. }), "{shown}");
     let asks: Vec<String> = examined.iter().filter(|one| one.asks_person).map(ExaminedClaim::sentence).collect();
-    assert!(asks.iter().any(|line| line.contains("`old.txt` was changed") && line.contains("beside")), "{examined:?}");
+    assert!(
+        asks.iter().any(|line| line.contains("`old.txt` was changed") && line.contains("another agent")),
+        "{examined:?}"
+    );
     assert!(!shown.contains("nothing else has changed"), "{shown}");
 }
 
@@ -256,10 +259,9 @@ fn change_is_named_although_the_report_has_no_list() {
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "nothing was claimed and nothing forbidden\n{}", ended.stderr);
     let (_, shown) = evidence(&site, "build.1");
-    assert!(
-        shown.contains("`old.txt` was changed, `out/a.txt` was created, which the report does not name"),
-        "{shown}"
-    );
+    for change in ["`old.txt` was changed", "`out/a.txt` was created"] {
+        assert!(shown.contains(&format!("{change}, which the report does not name (sha256 ")), "{shown}");
+    }
 }
 
 #[test]

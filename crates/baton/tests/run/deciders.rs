@@ -40,7 +40,7 @@ fn one_account_is_one_person() {
     let team = Team::new(&gate("at_least: 2")).waiting();
     let first = team.decide("approve", "ok.1", &[]);
     assert!(first.stdout.contains(&format!("1 of 2: {}", account())), "{first:?}");
-    team.is_refused(&team.decide("approve", "ok.1", &["--as", "somebody else"]), "has decided this already");
+    team.is_refused(&team.decide("approve", "ok.1", &["--as", "somebody else"]), "has already decided");
 }
 
 #[test]
@@ -50,7 +50,9 @@ fn file_of_answers_is_nobody_where_people_are_named() {
     let inbox = team.baton(&["inbox", "--answers", "answers.yaml"]);
     assert_eq!(inbox.code, Some(3), "{inbox:?}");
     assert!(
-        inbox.stderr.contains("t.ok.1: nothing was decided: answers.yaml: only an account or a signature counts here"),
+        inbox
+            .stderr
+            .contains("t.ok.1: nothing was decided: answers.yaml: only an account or a signature can decide here"),
         "{inbox:?}"
     );
     assert_eq!(team.site.resume(&["--answers", "answers.yaml"]).code, Some(3));
@@ -73,10 +75,10 @@ fn whoever_sits_at_the_terminal_is_asked_once() {
 fn agent_decides_nothing_through_any_door() {
     // Without a cage the agent reaches the program and the store; only the guard is between them.
     let tries = [
-        "approve t.ok.1 --yes --shown 0",
-        "reject t.ok.1 --note no --yes --shown 0",
-        "answer t.ok.1 yes --yes --shown 0",
-        "ask t.ok.1 why --yes --shown 0",
+        "approve t.ok.1 --yes --shown 000000000000",
+        "reject t.ok.1 --note no --yes --shown 000000000000",
+        "answer t.ok.1 yes --yes --shown 000000000000",
+        "ask t.ok.1 why --yes --shown 000000000000",
         "inbox --answers {root}/answers.yaml",
         "inbox --run t --answers {root}/answers.yaml",
         "run {root}/flow --workspace {root}/other --id u --answers {root}/answers.yaml",
@@ -110,7 +112,7 @@ fn agent_decides_nothing_through_any_door() {
     assert_eq!(told.lines().count(), 3 * tries.len(), "{told}");
     for line in told.lines() {
         assert!(
-            line.starts_with("1 ['error: an agent cannot decide: this runs inside the work on t.build.1']"),
+            line.starts_with("1 ['error: an agent cannot decide: this process belongs to the work on t.build.1']"),
             "{told}"
         );
     }
@@ -123,7 +125,7 @@ fn gates_that_nobody_could_open_are_found_before_the_run() {
         ("approvers: [ana, ben], signed: true", "workflow.yaml:5: ben cannot sign: there is no key of that name"),
         ("approvers: [ana, ben], at_least: 3", "workflow.yaml:5: 3 must approve, but only 2 may"),
         ("signed: true, at_least: 2", "workflow.yaml:5: 2 must sign, but baton.toml names 1 who can"),
-        ("type: advisory, after: 1h, approvers: [ana]", "workflow.yaml:5: a gate that is advisory goes on without"),
+        ("type: advisory, after: 1h, approvers: [ana]", "workflow.yaml:5: a gate that is advisory continues without"),
     ] {
         let team = Team::new(&gate(fields)).member("ana", &["-t", "ed25519"]);
         let run = team.site.run(&[]);
@@ -166,7 +168,7 @@ fn nobody_decides_in_namespaces_inside_of_a_cage() {
     let Some(ended) = nested(&team, &["setpriv", "--no-new-privs"], "", "") else { return };
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(
-        ended.stderr.starts_with("error: an agent cannot decide: this process can get no new privileges"),
+        ended.stderr.starts_with("error: an agent cannot decide: this process cannot gain new privileges"),
         "{ended:?}"
     );
     assert!(find(&team.site.told(), "ok.1").decided.is_none());
@@ -186,7 +188,7 @@ fn whoever_can_get_no_new_privileges_signs_or_decides_nothing() {
     };
     let plain = approve(&[]);
     assert_eq!(plain.code, Some(1), "{plain:?}");
-    assert!(plain.stderr.starts_with("error: an agent cannot decide: this process can get no new"), "{plain:?}");
+    assert!(plain.stderr.starts_with("error: an agent cannot decide: this process cannot gain new"), "{plain:?}");
     let key = team.site.scratch.path("keys/ana").display().to_string();
     let signed = approve(&["--sign", "--key", &key]);
     assert_eq!(signed.code, Some(0), "{signed:?}");
@@ -199,7 +201,7 @@ fn account_in_a_user_namespace_is_nobody_where_people_are_named() {
     let forged = format!("mount --bind {} /etc/passwd &&", team.site.scratch.path("passwd").display());
     let Some(ended) = nested(&team, &[], &forged, "") else { return };
     let outside = format!("uid {} in a user namespace", rustix::process::getuid().as_raw());
-    team.is_refused(&ended, &format!("{outside}: only an account or a signature counts here, and this is neither"));
+    team.is_refused(&ended, &format!("{outside}: only an account or a signature can decide here"));
     assert!(ended.stderr.contains("hint: sign the decision with --sign"), "{ended:?}");
     // A signature counts wherever it was made.
     let signing = format!("--sign --key {}", team.site.scratch.path("keys/ana").display());
@@ -223,7 +225,7 @@ fn agent_with_process_numbers_of_its_own_decides_nothing() {
     let site = Site::new();
     let root = site.scratch.root().display().to_string();
     let state = format!("XDG_STATE_HOME={}", baton_testbed::state_home(site.scratch.root()).display());
-    let words = format!("unshare -Urpf env -i {state} {BATON} approve t.ok.1 --yes --shown 0");
+    let words = format!("unshare -Urpf env -i {state} {BATON} approve t.ok.1 --yes --shown 000000000000");
     let body = format!(
         "done = subprocess.run({words:?}.split(), cwd={root:?}, capture_output=True, text=True, stdin=subprocess.DEVNULL)\n\
          write('told', done.stderr)\nreport()"
@@ -234,5 +236,5 @@ fn agent_with_process_numbers_of_its_own_decides_nothing() {
     assert_eq!(site.run(&[]).code, Some(3));
     let told = site.read(site.scratch.path("workspace/told"));
     let is_possible = !told.contains("unshare failed") && !told.contains("Operation not permitted");
-    assert!(!is_possible || told.contains("inside the work on t.build.1"), "{told}");
+    assert!(!is_possible || told.contains("belongs to the work on t.build.1"), "{told}");
 }

@@ -181,7 +181,10 @@ fn configuration_that_an_agent_puts_into_the_workspace_goes_to_a_person() {
         assert_eq!(ended.code, Some(3), "{who:?}: {}", ended.stderr);
         let (shown, log) = (den.baton(&["show", "t.build.1"]).stdout, den.baton(&["log", "t", "--json"]).stdout);
         for told in [shown, log] {
-            assert!(told.contains("`src/baton.toml` was created") && told.contains("how to work"), "{who:?}: {told}");
+            assert!(
+                told.contains("`src/baton.toml` was created") && told.contains("configures Baton"),
+                "{who:?}: {told}"
+            );
         }
         let named = Den::new(who, ("", ", writes: ['src/baton.toml']", ""), &now);
         assert_eq!(named.run().code, Some(0), "{who:?}: the workflow says that it may");

@@ -59,7 +59,7 @@ fn driver_whose_lease_is_over_was_last_heard_of_and_drives_no_more() {
     assert_eq!(site.run(&[]).code, Some(3));
     apply(&site, |_| Command::Claim(Claim { driver: true, ..Claim::by("ana@elsewhere:7", 1) }));
     let listed = site.baton(&["runs"]);
-    assert!(listed.stdout.contains("ana@elsewhere:7 was last heard of "), "{listed:?}");
+    assert!(listed.stdout.contains("ana@elsewhere:7 was last heard from "), "{listed:?}");
     assert!(!listed.stdout.contains("driven by"), "{listed:?}");
     let listed: serde_json::Value = serde_json::from_str(&site.baton(&["runs", "--json"]).stdout).expect("JSON");
     assert_eq!((&listed["runs"][0]["run"], &listed["runs"][0]["state"]), (&RUN.into(), &"silent".into()));

@@ -81,3 +81,20 @@ fn key_that_is_set_but_not_passed_on_is_told_by_the_check_and_by_the_failure() {
     let checked = started(check.envs(variables));
     assert!(!checked.stdout.contains("withheld-key"), "{}", checked.stdout);
 }
+
+#[test]
+fn no_pattern_passes_the_address_of_the_store_on() {
+    let flow = "name: env\nagents: {dev: {command: [./dev.py], env: ['*']}}\nphases:\n  - {id: build, agent: dev}\n\
+                \x20 - {id: look, check: 'env > seen-by-check.txt', env: ['*']}\n";
+    let site = Site::new()
+        .workflow(flow)
+        .agent("dev", "write('seen.txt', '\\n'.join(f'{k}={v}' for k, v in os.environ.items()))\nreport()");
+    let store = site.scratch.path("elsewhere.db").display().to_string();
+    let variables = [("BATON_STORE", store.as_str()), ("BACKUP_OF", store.as_str()), ("TEAM_TOKEN", "x")];
+    let ended = run_with(&site, &variables);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for file in ["seen.txt", "seen-by-check.txt"] {
+        let seen = site.scratch.read(format!("workspace/{file}"));
+        assert!(seen.contains("TEAM_TOKEN=x") && !seen.contains(&store), "{file}: {seen}");
+    }
+}

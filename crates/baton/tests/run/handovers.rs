@@ -133,7 +133,7 @@ fn inputs_that_could_not_be_read_again_begin_no_run() {
     let list = format!("[{}]", vec!["1"; 60_000].join(","));
     let ended = site.run(&["--input", &format!("x={list}"), "--input", &format!("y={list}")]);
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
-    assert!(ended.stderr.contains("the run cannot begin"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the run cannot start"), "{}", ended.stderr);
     assert!(site.journal().is_empty(), "nothing was accepted");
 }
 

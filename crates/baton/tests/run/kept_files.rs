@@ -44,7 +44,7 @@ fn audit_names_a_kept_file_that_was_changed_or_removed() {
             "UPDATE contents SET bytes = CAST('DROP TABLE users' AS BLOB)",
             "file-changed",
             "the store has another file in its place",
-            "what it has kept of migration.sql is another file",
+            "its copy of migration.sql was changed",
         ),
         (
             "DELETE FROM contents",
@@ -112,7 +112,7 @@ fn what_was_not_kept_says_why() {
     site.scratch.write("baton.toml", "[artifacts]\nfile_kib = 2\nrun_kib = 2\n");
     assert_eq!(site.run(&[]).code, Some(3));
     let full = site.baton(&["show", "t.ok.1", "--file", "b"]).stderr;
-    assert!(full.contains("of its run 1 of 2 KiB were kept already"), "{full}");
+    assert!(full.contains("its run already uses 1 of 2 KiB"), "{full}");
 }
 
 #[test]

@@ -34,13 +34,13 @@ fn open_run_of_a_moved_project_says_how_to_go_on() {
     let site = waiting();
     fs::rename(site.scratch.path("old"), site.scratch.path("new")).expect("our own folder");
     let doctor = within(&site, "new", &["doctor"]).stdout;
-    assert!(doctor.contains("! project") && doctor.contains("take the store along: baton store move"), "{doctor}");
+    assert!(doctor.contains("! project") && doctor.contains("move its store, too: baton store move"), "{doctor}");
     assert_eq!(within(&site, "new", &["store", "move"]).code, Some(0));
     let lost = within(&site, "new", &["resume", "t", "--no-input"]);
     assert_eq!(lost.code, Some(2), "{lost:?}");
     let workspace = site.scratch.path("old/work/space").display().to_string();
     assert!(lost.stderr.contains(&format!("error: the workspace of t is missing: {workspace}")), "{lost:?}");
-    let command = lost.stderr.lines().find_map(|line| line.split_once("where it is now: ")).expect("a hint").1;
+    let command = lost.stderr.lines().find_map(|line| line.split_once("link to its new place: ")).expect("a hint").1;
     assert!(Command::new("sh").args(["-c", command]).status().expect("sh runs").success(), "{command}");
     let shown = within(&site, "new", &["show", "t.ok.1"]).stdout;
     let digest = shown.lines().find_map(|line| line.strip_prefix("digest")).expect("a digest").trim();

@@ -74,7 +74,7 @@ fn text_without_a_block_is_told_as_that() {
     let design = find(&run, "design.1");
     assert!(matches!(design.handoff.state, State::Failed { .. }));
     let failure = design.handoff.last_failure.as_ref().expect("it failed").to_string();
-    let places = "no handoff block found in stdout, BATON_REPORT_FILE, files of out that this attempt wrote";
+    let places = "no handoff block found in stdout, BATON_REPORT_FILE, the folder out: end";
     assert!(failure.contains(places), "{failure}");
     assert!(!failure.contains("wrong-type"), "{failure}");
     let prompt = site.read(site.attempt("design.1", Fence(2)).join("prompt.md"));

@@ -3,31 +3,47 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use baton_engine::State;
+use baton_engine::handoff::WrittenDocument;
+use baton_engine::journal::{Event, Fact};
+use baton_engine::lifecycle::Command;
 use baton_engine::session::Spent;
 use baton_testbed::Process;
 
 use crate::site::{Ended, RUN, Site, end, find};
 
-const REPORT: &str = r#"{\"baton\": 1, \"document\": \"report\", \"outcome\": \"complete\", \"summary\": \"Designed the module with its three parts.\"}"#;
+pub(crate) const REPORT: &str = r#"{\"baton\": 1, \"document\": \"report\", \"outcome\": \"complete\", \"summary\": \"Designed the module with its three parts.\"}"#;
 
-/// Runs one phase of a coding agent whose program takes down each call and then does as told.
-fn run(profile: &str, script: &str) -> (Site, Ended, Vec<String>) {
-    let flow = format!(
-        "name: coding\nsandbox: off\nagents: {{dev: {{profile: {profile}, retry: {{max_retries: 2, delay: 1ms}}}}}}\n\
-         phases: [{{id: build, agent: dev}}]\n"
-    );
-    let site = Site::new().workflow(&flow);
+/// Makes a site with a coding agent whose program takes down each call and then does as told.
+pub(crate) fn site(flow: &str, profile: &str, script: &str) -> Site {
+    let site = Site::new().workflow(flow);
     let program = format!("bin/{profile}");
     let calls = site.scratch.path("calls").display().to_string();
     site.scratch.write(&program, format!("#!/bin/sh\ncat > /dev/null\necho \"$*\" >> {calls}\n{script}\n"));
     let permissions = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(site.scratch.path(&program), permissions).expect("our own file");
+    site
+}
+
+/// Starts Baton where it finds that program.
+pub(crate) fn start(site: &Site, arguments: &[&str]) -> Process {
     let path = format!("{}:{}", site.scratch.path("bin").display(), std::env::var("PATH").expect("a path"));
-    let mut command = site.command(&["run", "flow", "--workspace", "workspace", "--id", RUN, "--no-input"]);
+    let mut command = site.command(arguments);
     command.env("PATH", path).env("HOME", site.scratch.path("home"));
     let mut process = Process::spawn(&mut command);
     process.close_input();
-    let ended = end(&mut process);
+    process
+}
+
+pub(crate) const RUN_FLOW: [&str; 7] = ["run", "flow", "--workspace", "workspace", "--id", RUN, "--no-input"];
+
+/// Runs one phase of a coding agent whose program takes down each call and then does as told.
+pub(crate) fn run(profile: &str, script: &str) -> (Site, Ended, Vec<String>) {
+    let flow = format!(
+        "name: coding\nsandbox: off\nagents: {{dev: {{profile: {profile}, retry: {{max_retries: 2, delay: 1ms}}}}}}\n\
+         phases: [{{id: build, agent: dev}}]\n"
+    );
+    let site = site(&flow, profile, script);
+    let ended = end(&mut start(&site, &RUN_FLOW));
     let calls = site.scratch.read("calls").lines().map(str::to_owned).collect();
     (site, ended, calls)
 }
@@ -102,4 +118,60 @@ fn session_that_is_lost_makes_room_for_a_fresh_one() {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let sessions: Vec<bool> = calls.iter().map(|call| call.contains("--session ses_1")).collect();
     assert_eq!(sessions, [false, true, false], "{calls:?}");
+}
+
+#[test]
+fn one_letter_that_is_no_text_does_not_take_the_answer_with_it() {
+    let answer = format!(r#"{{"type":"result","subtype":"success","is_error":false,"result":"{REPORT}"}}"#);
+    let (_, ended, calls) = run("claude", &format!("LC_ALL=C sed 's/three/\\xfc/' <<'END'\n{answer}\nEND"));
+    assert_eq!((ended.code, calls.len()), (Some(0), 1), "{}", ended.stderr);
+}
+
+#[test]
+fn answer_that_cannot_be_read_is_named_with_its_line() {
+    let script = "echo '{\"type\":\"system\",\"subtype\":\"init\"}'\n\
+                  echo '{\"type\":\"result\",\"total_cost_usd\":NaN,\"result\":\"Done.\"}'";
+    let (site, ended, _) = run("claude", script);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let shown = site.baton(&["show", &format!("{RUN}.build.1")]).stdout;
+    assert!(shown.contains("line 2 of stdout.log is not JSON"), "{shown}");
+}
+
+#[test]
+fn long_text_without_a_report_is_cut_in_the_journal_and_says_where_all_of_it_is() {
+    let text =
+        r#"{"type":"assistant","parent_tool_use_id":null,"message":{"id":"m","content":[{"type":"text","text":"'"#;
+    let script = format!("printf '%s' '{text}; head -c 3000000 /dev/zero | tr '\\0' x; echo '\"}}]}}}}'");
+    let (site, ended, _) = run("claude", &script);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let kept: Vec<WrittenDocument> = site.journal().iter().filter_map(refused).collect();
+    assert!(!kept.is_empty() && kept.iter().all(|document| document.text.len() < 70_000), "the journal has all of it");
+    let path = kept[0].path.as_deref().expect("it is in a file");
+    assert!(kept[0].text.contains(&format!("all of it is in {path}")), "it says where the rest is");
+    assert_eq!(site.read(site.scratch.path("workspace").join(path)).len(), 3_000_000);
+}
+
+fn refused(event: &Event) -> Option<WrittenDocument> {
+    match event.fact().ok()? {
+        Fact::Happened(Command::Fail(fail)) => fail.document,
+        _ => None,
+    }
+}
+
+#[test]
+fn agent_in_a_cage_cannot_change_what_it_was_seen_to_do() {
+    let says = r#"{"type":"assistant","parent_tool_use_id":null,"message":{"id":"m","content":[{"type":"text","text":"WORD"}]}}"#;
+    let result = format!(r#"{{"type":"result","subtype":"success","is_error":false,"result":"{REPORT}"}}"#);
+    // It says something, and then rewrites whatever it finds of that beside its prompt and in the state folder.
+    let script = format!(
+        "echo '{}'\nfor file in $(find \"${{BATON_PROMPT_FILE%/*}}\" \"$XDG_STATE_HOME\" -name activity.jsonl 2> /dev/null); do\n\
+         sed -i s/honest/forged/ $file; done\necho forged > \"${{BATON_PROMPT_FILE%/*}}/activity.jsonl\"\ncat <<'END'\n{result}\nEND",
+        says.replace("WORD", "honest")
+    );
+    let flow = "name: coding\nagents: {dev: {profile: claude}}\nphases: [{id: build, agent: dev}]\n";
+    let site = site(flow, "claude", &script);
+    let ended = end(&mut start(&site, &RUN_FLOW));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let told = site.baton(&["log", RUN, "--agents"]).stdout;
+    assert!(told.contains("says: honest") && !told.contains("forged"), "{told}");
 }

@@ -118,5 +118,5 @@ fn agent_that_is_let_out_of_the_cage_and_a_missing_folder_are_told_before_the_ru
     let ended = site.run(&[]);
     let told = warnings(&ended);
     assert!(told.iter().any(|line| line.contains("the agent out is not caged (sandbox: off)")), "{ended:?}");
-    assert!(told.iter().any(|line| line.contains("cage.write names ../nothere, which is missing")), "{ended:?}");
+    assert!(told.iter().any(|line| line.contains("cage.write names ../nothere, which does not exist")), "{ended:?}");
 }

@@ -163,17 +163,17 @@ fn decision_without_a_signature_is_refused_and_journalled() {
 fn signature_of_a_key_that_nobody_named_is_refused_and_journalled() {
     let team = team();
     let public = team.stranger("mallory", &PLAIN);
-    team.is_refused(&team.sign("approve", "mallory", &["--as", "ana"]), "belongs to none of the approvers: ana, ben");
+    team.is_refused(&team.sign("approve", "mallory", &["--as", "ana"]), "does not belong to any approver: ana, ben");
     // Nobody joins while the run goes on: the keys are those from its beginning.
     team.site.scratch.write("allowed_signers", format!("ana {public}\nben {public}\n"));
-    team.is_refused(&team.sign("approve", "mallory", &[]), "belongs to none of the approvers: ana, ben");
+    team.is_refused(&team.sign("approve", "mallory", &[]), "does not belong to any approver: ana, ben");
 }
 
 #[test]
 fn same_person_does_not_count_twice() {
     let team = team();
     assert_eq!(team.sign("approve", "ana", &[]).code, Some(0));
-    team.is_refused(&team.sign("approve", "ana", &["--note", "once more"]), "ana has decided this already");
+    team.is_refused(&team.sign("approve", "ana", &["--note", "once more"]), "ana has already decided");
     assert_eq!(find(&team.site.told(), "ok.1").handoff.approvals.len(), 1);
 }
 
@@ -185,9 +185,9 @@ fn signature_for_another_purpose_or_of_other_words_is_refused_and_journalled() {
     team.is_refused(&team.decide("approve", "ok.1", &["--signature", &git]), why);
     let ours = team.signed_elsewhere("approve", "ok.1", "ana", "baton");
     let noted = team.decide("approve", "ok.1", &["--note", "and drop the table", "--signature", &ours]);
-    team.is_refused(&noted, "it does not fit what was decided");
+    team.is_refused(&noted, "it does not match the decision");
     let turned = team.decide("reject", "ok.1", &["--note", "no", "--signature", &ours]);
-    team.is_refused(&turned, "it does not fit what was decided");
+    team.is_refused(&turned, "it does not match the decision");
     let damaged = team.site.read(team.site.scratch.path(&ours)).replace('A', "B");
     team.site.scratch.write("damaged.sig", damaged);
     assert_eq!(team.decide("approve", "ok.1", &["--signature", "damaged.sig"]).code, Some(1));
@@ -207,9 +207,9 @@ fn signature_that_was_given_before_does_not_count_for_what_comes_later() {
     assert_eq!(rejected.code, Some(0), "{rejected:?}");
     assert_eq!(team.site.resume(&[]).code, Some(3), "the second attempt waits");
     let replayed = team.baton(&["approve", "t.again.1", "--yes", "--shown", &old, "--signature", &ours]);
-    team.is_refused(&replayed, "what was shown is not what is there now");
+    team.is_refused(&replayed, "it has changed since it was shown");
     let moved = team.decide("approve", "again.1", &["--signature", &ours]);
-    team.is_refused(&moved, "it does not fit what was decided");
+    team.is_refused(&moved, "it does not match the decision");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn key_is_found_by_itself_in_the_home_folder_and_in_the_agent() {
     let team = team();
     let missing = team.decide("approve", "ok.1", &["--sign"]);
     assert_eq!(missing.code, Some(1), "{missing:?}");
-    assert!(missing.stderr.contains("none of your keys is one of an approver: ana, ben"), "{}", missing.stderr);
+    assert!(missing.stderr.contains("none of your keys belongs to an approver: ana, ben"), "{}", missing.stderr);
     let home = team.site.scratch.path("home/.ssh");
     std::fs::create_dir_all(&home).expect("a folder");
     for name in ["ana", "ana.pub"] {
@@ -276,8 +276,8 @@ fn audit_names_a_signed_decision_that_was_rewritten_with_all_its_hashes() {
     write_journal(&team.site, &events);
     let audit = team.baton(&["audit", "verify", "t"]);
     assert_eq!(audit.code, Some(1), "{audit:?}");
-    assert!(audit.stdout.contains("it does not count: the signature does not count: it does not fit"), "{audit:?}");
-    assert_eq!(audit.stdout.matches("it does not count").count(), 1, "only that one: {audit:?}");
+    assert!(audit.stdout.contains("not permitted: the signature does not count: it does not match"), "{audit:?}");
+    assert_eq!(audit.stdout.matches("not permitted").count(), 1, "only that one: {audit:?}");
     let json = team.baton(&["audit", "verify", "t", "--json"]).stdout;
     assert!(json.contains("\"not-permitted\""), "{json}");
 }
@@ -319,7 +319,7 @@ fn signature_that_was_taken_back_cannot_be_handed_in_again() {
     }
     assert_eq!(choose("ben", "ship").code, Some(0));
     // The same words signed with the same key are the same signature, which everybody can read in the journal.
-    team.is_refused(&choose("ana", "ship"), "ana has decided this already");
+    team.is_refused(&choose("ana", "ship"), "ana has already decided");
     assert_eq!(team.site.resume(&[]).code, Some(3), "it is open");
     assert_eq!(choose("ben", "drop").code, Some(0));
     assert_eq!(find(&team.site.told(), "ok.1").deciders().as_deref(), Some("ana, ben"));
@@ -334,7 +334,7 @@ fn phase_with_approvers_is_not_passed_by_whoever_answers_after_a_failure() {
     let team = site.waiting();
     team.is_refused(&team.decide("answer", "ok.failure.1", &["--choice", "continue"]), "is not one of the approvers");
     let signed = ["--choice", "continue", "--sign", "--key", "keys/ben"];
-    team.is_refused(&team.decide("answer", "ok.failure.1", &signed), "belongs to none of the approvers");
+    team.is_refused(&team.decide("answer", "ok.failure.1", &signed), "does not belong to any approver");
     let signed = ["--choice", "continue", "--sign", "--key", "keys/ana"];
     let answered = team.decide("answer", "ok.failure.1", &signed);
     assert_eq!(answered.code, Some(0), "{answered:?}");

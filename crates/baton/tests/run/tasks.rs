@@ -123,3 +123,27 @@ fn stop_halts_and_a_person_may_stop_go_on_anyway_or_send_it_back() {
         assert!(run.handoffs().all(|tracked| tracked.step.phase != "write"), "nobody goes on meanwhile");
     }
 }
+
+#[test]
+fn what_the_prompt_asks_for_is_accepted_in_phases_that_are_called_anything() {
+    // Takes `phase` from the example of its prompt, as an agent does that is told to keep it as it is.
+    let answers = |said: &str| {
+        let keeps = "answer['phase'] = prompt.split('\"phase\": \"')[1].split('\"')[0]\n\
+                     assert answer['phase'] == request['phase'], request";
+        agent(&format!("{keeps}\n{said}"))
+    };
+    let reached = |name: &str| format!("{name}: {{command: [./{name}.py], dialect: task, retry: {{max_retries: 0}}}}");
+    let flow = format!(
+        "name: csv\nagents: {{{}, {}}}\nphases:\n  - {{id: build, agent: writer}}\n\
+         \x20 - {{id: look, kind: review, agent: validator}}\n",
+        reached("writer"),
+        reached("validator")
+    );
+    let site = Site::new().workflow(&flow).agent("writer", &answers(WRITES));
+    let site = site.agent("validator", &answers(&validates("False")));
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(request(&site, "build.1")["phase"], "write");
+    let look = request(&site, "look.1");
+    assert_eq!((&look["phase"], &look["expected_output"]), (&json!("validate"), &json!("validation_result")));
+}

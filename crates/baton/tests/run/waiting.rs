@@ -65,7 +65,7 @@ fn wall_clock_ends_a_wait_for_the_queue_and_a_person_decides() {
     let site = Site::new().workflow(flow);
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
-    assert!(ended.stderr.contains("1 s are allowed"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the limit is 1 s"), "{}", ended.stderr);
     let run = site.told();
     let question = find(&run, "build.limit.1");
     assert_eq!(
@@ -109,6 +109,6 @@ fn limit_that_is_reached_is_told_once_between_phases_and_inside_a_group() {
         let ended = site.run(&[]);
         assert_eq!(ended.code, Some(3), "{ended:?}");
         let waits: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("waits")).collect();
-        assert!(waits.len() == 1 && waits[0].contains("were made, and"), "{ended:?}");
+        assert!(waits.len() == 1 && waits[0].contains("were made; the limit is"), "{ended:?}");
     }
 }

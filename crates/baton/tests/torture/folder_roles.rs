@@ -23,7 +23,7 @@ pub(crate) fn create(root: &Path, name: &str, numbers: Range<u64>) {
     for number in numbers.clone() {
         let mut dice = Dice::new(number.wrapping_mul(1031) ^ name.len() as u64);
         let id = format!("{name}-{number}");
-        let policy = Policy { max_retries: 1000, delay_ms: dice.below(30), multiplier: 1.0, jitter: 0.0 };
+        let policy = Policy { max_retries: 1000, delay_ms: dice.below(30), ..Policy::NEVER };
         let new = NewFolderHandoff {
             id: Some(HandoffId::parse(id.as_str()).expect("a safe id")),
             timeout: Duration::from_millis(400 + dice.below(500)),

@@ -66,6 +66,7 @@ fn bundle(name: &str, number: u64) -> Vec<Accept> {
             delay_ms: dice.below(30),
             multiplier: 1.0,
             jitter: 0.5,
+            ..Policy::default()
         };
         let terms = Terms {
             priority: *dice.pick(&[Priority::Low, Priority::Normal, Priority::High, Priority::Critical]),

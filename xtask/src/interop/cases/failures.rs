@@ -50,7 +50,7 @@ fn failed(stage: &Stage, vendor: Vendor, follows: Follows) -> Result<()> {
     let attempts = if follows == Follows::Nothing { 1 } else { 2 };
     same("whether the model was asked", stage.model.asked().calls > 0, true)?;
     same("what follows", first(&journal)?.follows, follows)?;
-    same("attempts", journal.turns("design"), attempts)?;
+    same("attempts", journal.attempts("design"), attempts)?;
     same("exit code", journal.ended.code, Some(3))
 }
 

@@ -66,6 +66,13 @@ pub(super) struct Point {
     pub y: f64,
 }
 
+/// Which end of an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum End {
+    From,
+    To,
+}
+
 /// Where everything stands.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
@@ -89,6 +96,7 @@ pub(super) fn layout(graph: &Graph) -> Layout {
     column.sort_by_key(|node| match graph.nodes[*node].kind {
         NodeKind::Start => 0,
         NodeKind::End => 2,
+        NodeKind::Stop => 3,
         _ => 1,
     });
     let head = MARGIN + 34.0;
@@ -145,7 +153,7 @@ fn is_down(graph: &Graph, edge: &GraphEdge) -> bool {
     let (from, to) = (&graph.nodes[edge.from], &graph.nodes[edge.to]);
     let mut between = graph.children(from.parent).filter(|node| {
         let kind = graph.nodes[*node].kind;
-        !matches!(kind, NodeKind::Start | NodeKind::End) && !kind.is_beside()
+        !kind.is_terminal() && !kind.is_beside()
     });
     match (from.kind, to.kind) {
         (NodeKind::Start, NodeKind::End) => between.next().is_none(),
@@ -208,7 +216,7 @@ impl Work<'_> {
 
     fn leaf(&self, node: usize) -> (f64, f64) {
         let shown = &self.graph.nodes[node];
-        if matches!(shown.kind, NodeKind::Start | NodeKind::End) {
+        if shown.kind.is_terminal() {
             return (84.0, 32.0);
         }
         let ports = |sides: &HashMap<usize, usize>| sides.get(&node).copied().unwrap_or(0) as f64 * PORT + 8.0;
@@ -231,7 +239,9 @@ impl Work<'_> {
     /// Puts nodes side by side, a few in each row.
     fn rows(&mut self, nodes: &[usize], x: f64, y: f64) -> (f64, f64) {
         let (mut width, mut bottom): (f64, f64) = (0.0, y);
-        for (index, row) in nodes.chunks(ROW).enumerate() {
+        // Four stand two and two, not three and one.
+        let rows = nodes.len().div_ceil(ROW).max(1);
+        for (index, row) in nodes.chunks(nodes.len().div_ceil(rows).max(1)).enumerate() {
             bottom += if index > 0 { SIDE_GAP } else { 0.0 };
             let (mut right, mut tallest): (f64, f64) = (x, 0.0);
             for (index, node) in row.iter().enumerate() {
@@ -273,20 +283,45 @@ impl Work<'_> {
 
     fn place_lanes(&mut self, lanes: &[(usize, usize)], x: f64) {
         let count = lanes.iter().map(|(_, lane)| lane + 1).max().unwrap_or(0);
-        let mut used: HashMap<usize, usize> = HashMap::new();
-        let mut ordered = lanes.to_vec();
-        ordered.sort_by_key(|(edge, _)| *edge);
-        for (edge, lane) in ordered {
-            let Some((from, to)) = beside_each_other(self.graph, &self.graph.edges[edge]) else { continue };
-            let (out, back) = (self.port(from, &mut used, true), self.port(to, &mut used, true));
-            let point = |node: usize, y: f64| Point { x: self.layout.rects[node].x, y };
-            self.layout.paths[edge] = Some(Path::Around {
+        let ports = self.left_ports(lanes);
+        for (edge, lane) in lanes {
+            let Some((from, to)) = beside_each_other(self.graph, &self.graph.edges[*edge]) else { continue };
+            let point = |end: End| Point {
+                x: self.layout.rects[if end == End::From { from } else { to }].x,
+                y: ports.get(&(*edge, end)).copied().unwrap_or_default(),
+            };
+            self.layout.paths[*edge] = Some(Path::Around {
                 lane: x + (count - lane) as f64 * LANE - LANE / 2.0,
-                from: point(from, out),
-                to: point(to, back),
-                label: self.around_label(&self.graph.edges[edge]),
+                from: point(End::From),
+                to: point(End::To),
+                label: self.around_label(&self.graph.edges[*edge]),
             });
         }
+    }
+
+    /// Returns how high each edge begins and ends at the left of its boxes, so that no line crosses another without need:
+    /// those that go up stand above those that go down, and of two that go the same way the one in the outer lane is farther
+    /// from where both go.
+    fn left_ports(&self, lanes: &[(usize, usize)]) -> HashMap<(usize, End), f64> {
+        let mut ends: HashMap<usize, Vec<(usize, i64, usize, End)>> = HashMap::new();
+        for (edge, lane) in lanes {
+            let Some((from, to)) = beside_each_other(self.graph, &self.graph.edges[*edge]) else { continue };
+            for (here, there, end) in [(from, to, End::From), (to, from, End::To)] {
+                let goes_down = self.layout.rects[there].y > self.layout.rects[here].y;
+                let lane = i64::try_from(*lane).unwrap_or(0);
+                let order = if goes_down { (1, -lane) } else { (0, lane) };
+                ends.entry(here).or_default().push((order.0, order.1, *edge, end));
+            }
+        }
+        let mut ports = HashMap::new();
+        for (node, mut ends) in ends {
+            ends.sort_unstable();
+            let mut used = HashMap::new();
+            for (_, _, edge, end) in ends {
+                ports.insert((edge, end), self.port(node, &mut used, true));
+            }
+        }
+        ports
     }
 
     /// Returns the height of the next free port at a side of a box.

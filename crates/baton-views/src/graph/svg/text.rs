@@ -22,7 +22,7 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
 
 /// Returns the width of a box that holds all text of a node.
 pub(super) fn inner_width(node: &GraphNode) -> f64 {
-    let mark = node.mark.as_ref().map(|mark| width(&mark_text(mark), 11.0) * 1.15 + 18.0).unwrap_or_default();
+    let mark = node.mark.as_ref().map(|mark| width(&mark.words(" · "), 11.0) * 1.15 + 18.0).unwrap_or_default();
     let lines = [
         width(&node.kind.as_str().to_uppercase(), 10.0) * 1.12 + mark,
         width(&node.label, 14.0) * 1.18,
@@ -37,13 +37,4 @@ pub(super) fn height(node: &GraphNode) -> f64 {
     let detail = if node.detail.is_some() { 18.0 } else { 0.0 };
     let notes = if node.notes.is_empty() { 0.0 } else { 17.0 };
     52.0 + detail + notes
-}
-
-/// Returns the words of a mark.
-pub(super) fn mark_text(mark: &crate::graph::NodeMark) -> String {
-    if mark.text.is_empty() {
-        mark.progress.as_str().to_owned()
-    } else {
-        format!("{} · {}", mark.progress.as_str(), mark.text)
-    }
 }

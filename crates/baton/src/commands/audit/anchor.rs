@@ -9,10 +9,11 @@ use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::store::Session;
 
-/// Enter the heads of all runs in the ledger, and deliver them to the anchor
+/// Add the heads of all runs to the ledger, and deliver them to the anchor
 ///
-/// Runs, handoffs and decisions are entered by themselves when they end. This enters what was recorded before there was a
-/// ledger, or by a process that was killed, and delivers the lines that the anchor of baton.toml does not have yet.
+/// Runs, handoffs and decisions are added automatically when they end. This command adds what was recorded before there
+/// was a ledger, or by a process that was killed, and delivers the lines that the anchor of baton.toml does not have
+/// yet.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  baton audit anchor && baton audit verify --all")]
 pub(super) struct Options {

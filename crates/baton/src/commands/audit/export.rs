@@ -49,7 +49,7 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
         for (_, archived) in archive.write_runs(&session.store, batch).await {
             let archived = archived?;
             for (handoff, pointers) in &archived.losses {
-                let said = format!("{handoff}: not carried by package: {}", printable(&pointers.join(", ")));
+                let said = format!("{handoff}: no place in a package for: {}", printable(&pointers.join(", ")));
                 progress.suspend(|| output.note(&said));
             }
             progress.inc(1);

@@ -20,18 +20,17 @@ use crate::output::Output;
 use crate::recorded_keys;
 use crate::store::Session;
 
-/// Prove that the journal is what was written
+/// Verify that the journal is intact
 ///
-/// Computes the chain of hashes again, replays every event and compares every handoff with what its events give. Each
-/// event that was changed, removed, moved or inserted is named, each handoff that disagrees with its journal, and each
-/// file that was kept with a report and is missing or another one.
+/// Computes the chain of hashes again, replays every event and compares every handoff with what its events give. Names
+/// each event that was changed, removed, moved or inserted, each handoff that disagrees with its journal, and each
+/// stored file of a report that is missing or was changed.
 ///
-/// Each run is also compared with the ledger, which has the heads of all runs. With --all, runs that the ledger knows and
-/// the store does not have are named, and every line of the anchor file is compared with the ledger: that shows what
-/// somebody rewrote who computed all hashes again.
+/// Each run is also compared with the ledger, which has the heads of all runs. With --all, runs that are in the ledger
+/// but not in the store are named, and every line of the anchor file is compared with the ledger: that reveals a
+/// rewrite in which all hashes were computed again.
 ///
-/// Without an anchor, keep the printed head of a run somewhere else: --head proves later that nothing before it was
-/// rewritten.
+/// Without an anchor, keep the printed head of a run somewhere else: --head shows later that nothing before it was rewritten.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton audit verify --all\n  baton audit verify hoff-0192 --head 5f2c…")]
 pub(super) struct Options {
@@ -53,7 +52,7 @@ const READINGS_MAX: u32 = 100;
 
 pub(super) async fn run(options: &Options, session: &Session, output: &Output) -> Result<Exit, CommandError> {
     if options.head.is_some() && options.which.runs.len() != 1 {
-        return Err(CommandError::usage("--head belongs to one run").hint("name one run"));
+        return Err(CommandError::usage("--head needs exactly one run").hint("name one run"));
     }
     let mut runs = Runs::of(&options.which, session).await?;
     let (mut audited, mut findings, mut gaps) = (0_u64, 0_u64, Gaps::default());
@@ -86,10 +85,7 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
     let sound = findings == 0;
     match options.json {
         true => output.data(&format!(",\n  \"findings\": {findings},\n  \"sound\": {sound}\n}}\n"))?,
-        false if sound => {
-            let are = if audited == 1 { "is" } else { "are" };
-            output.note(&format!("ok: {} {are} what was written", counted(audited, "run")));
-        }
+        false if sound => output.note(&format!("journal intact: {}", counted(audited, "run"))),
         false => output.note(&format!("failed: {} in {}", counted(findings, "finding"), counted(audited, "run"))),
     }
     Ok(if sound { Exit::Done } else { Exit::No })
@@ -168,15 +164,13 @@ fn tell_gaps(gaps: &Gaps, removals: Option<String>, anchor: Option<&AnchorAudit>
     let note = |text: String| output.note(&format!("note: {text}"));
     removals.into_iter().for_each(note);
     if gaps.unknown > 0 {
-        note(format!("{} not in the ledger yet; `baton audit anchor` enters what is missing", is_or_are(gaps.unknown)));
+        note(format!("{} not in the ledger yet; run `baton audit anchor` to add them", is_or_are(gaps.unknown)));
     }
     if gaps.later > 0 {
-        note(format!("{} gone on since the last entry in the ledger", has_or_have(gaps.later)));
+        note(format!("{} continued since the last entry in the ledger", has_or_have(gaps.later)));
     }
     match anchor {
-        None => {
-            note("no anchor file to compare with: a ledger that was rewritten as a whole would not be noticed".into())
-        }
+        None => note("no anchor file to compare with: a completely rewritten ledger would go unnoticed".into()),
         Some(audit) if audit.waiting > 0 => {
             note(format!("the anchor does not have the last {} yet", counted(audit.waiting, "line")));
         }

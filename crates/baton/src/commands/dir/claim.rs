@@ -11,7 +11,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::moment::parse_duration;
 use crate::output::Output;
 
-/// Take on the most urgent work of an agent
+/// Claim the most urgent work of an agent
 ///
 /// Moves a request to `in-progress` and prints its id. Exactly one claimant gets it. Ends with 1 if nothing waits.
 /// Work is ordered by priority, then by age.
@@ -23,7 +23,7 @@ pub(super) struct Options {
     /// Whose work, with or without the `@`
     #[arg(long, value_name = "AGENT")]
     agent: String,
-    /// Wait for work, at most so long [default: for ever]
+    /// Wait for work, at most this long [default: forever]
     #[arg(long, value_name = "DURATION", num_args = 0..=1, value_parser = parse_duration)]
     wait: Option<Option<Duration>>,
 }

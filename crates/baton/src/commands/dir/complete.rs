@@ -37,16 +37,16 @@ pub(super) struct Options {
     /// Counts and measurements, such as `{"components_generated": 2}`: a JSON object, or a file with one
     #[arg(long, value_name = "FILE|JSON")]
     metadata: Option<String>,
-    /// What to do next; may be given several times
+    /// What to do next; can be repeated
     #[arg(long = "next-step", value_name = "TEXT")]
     next_steps: Vec<String>,
-    /// What should be looked at; may be given several times
+    /// What should be looked at; can be repeated
     #[arg(long = "warning", value_name = "TEXT")]
     warnings: Vec<String>,
-    /// What went wrong on the way; may be given several times
+    /// What went wrong on the way; can be repeated
     #[arg(long = "error", value_name = "TEXT")]
     errors: Vec<String>,
-    /// The attempt that made it, as `claim` told; a late one is refused [default: the current one]
+    /// The attempt that made it, as printed by `claim`; a late one is refused [default: the current one]
     #[arg(long, value_name = "NUMBER")]
     attempt: Option<u32>,
 }

@@ -29,10 +29,10 @@ pub(super) struct Options {
     /// Who is asked
     #[arg(long, value_name = "AGENT")]
     to: String,
-    /// The phase in which that one works: a number or a name
+    /// The phase of the sender: a number or a name
     #[arg(long, value_name = "PHASE", value_parser = parse_phase)]
     source_phase: Option<Label>,
-    /// The phase that is asked for: a number or a name
+    /// The phase of the receiver: a number or a name
     #[arg(long, value_name = "PHASE", value_parser = parse_phase)]
     target_phase: Option<Label>,
     /// What to work on: a JSON file, or `-` for standard input
@@ -50,8 +50,8 @@ pub(super) struct Options {
     /// What kind of artifact is wanted
     #[arg(long, value_name = "TYPE")]
     output_type: Option<String>,
-    /// Where the artifact belongs, relative to DIR; `{timestamp}` stands for the time, and at the end also for the
-    /// ending of the file
+    /// Where the artifact belongs, relative to DIR; `{timestamp}` is replaced by the time, and at the end also by the
+    /// file extension
     #[arg(long, value_name = "PATH")]
     destination: Option<String>,
     /// What is known about the project: a JSON object, or a file with one

@@ -30,7 +30,7 @@ pub(super) struct Options {
     /// Never try again
     #[arg(long)]
     permanent: bool,
-    /// The attempt that failed, as `claim` told; a late one is refused [default: the current one]
+    /// The attempt that failed, as printed by `claim`; a late one is refused [default: the current one]
     #[arg(long, value_name = "NUMBER")]
     attempt: Option<u32>,
 }

@@ -12,7 +12,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::render::columns::columns;
 
-/// Tell what is in the folders
+/// Show what is in the folders
 ///
 /// Lists what waits, what is in progress and what failed, and counts everything.
 #[derive(Debug, Args)]

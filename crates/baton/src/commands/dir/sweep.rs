@@ -10,10 +10,10 @@ use crate::clock;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 
-/// Take back what took too long, and repair what crashed
+/// Take back attempts that took too long, and repair what crashed
 ///
-/// Attempts whose time is up wait for their next attempt or fail; failures of scripts that can be tried again wait for
-/// it; what a process that died left half done is put right. Safe to run at any moment, as often as you like.
+/// Attempts whose time is up wait for their next attempt or fail; failures that can be tried again wait for their next
+/// attempt; work that a crashed process left half done is repaired. Safe to run at any time, as often as you like.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  baton dir sweep work")]
 pub(super) struct Options {

@@ -14,7 +14,7 @@ use crate::output::Output;
 /// Wait for the answer to a request
 ///
 /// Ends with 0 when the handoff is completed, with 1 when it has failed or the time is up. While it waits, it takes
-/// back attempts of this handoff whose time is up; a failure after which an attempt will follow is not the end.
+/// back attempts of this handoff whose time is up; it keeps waiting after a failure that will be tried again.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  baton dir wait work hoff-7 --timeout 600 --json > answer.json")]
 pub(super) struct Options {
@@ -23,7 +23,7 @@ pub(super) struct Options {
     /// The id, or the beginning of it
     #[arg(value_name = "ID")]
     id: String,
-    /// How long to wait at most [default: for ever]
+    /// How long to wait at most [default: forever]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     timeout: Option<Duration>,
 }

@@ -88,7 +88,7 @@ impl AskedAgents {
             }
         }
         if signs.is_empty() {
-            signs.push(Sign::fine("agents", "no agent of the workflow has a profile, so none was asked"));
+            signs.push(Sign::fine("agents", "no agent of the workflow has a profile, so there is nothing to ask"));
         }
         signs
     }
@@ -113,7 +113,7 @@ impl AskedAgents {
                 sign(&who, ended, took, unpassed(agent, product))
             }
             Ok(None) => return signs,
-            Err(why) => Sign::wrong("agent", format!("{who} cannot be reached: {why}"), "change the workflow"),
+            Err(why) => Sign::wrong("agent", format!("{who} is not available: {why}"), "change the workflow"),
         });
         signs
     }

@@ -19,7 +19,7 @@ pub(super) fn look(location: &Location) -> Vec<Sign> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let found = match statvfs(folder) {
         Ok(found) => room(found.f_bavail.saturating_mul(found.f_frsize), folder),
-        Err(error) => Sign::warning("disk", format!("{}: {error}", folder.display()), "see whether the disk is there"),
+        Err(error) => Sign::warning("disk", format!("{}: {error}", folder.display()), "check that the disk is mounted"),
     };
     vec![found, writable(folder, path)]
 }
@@ -27,8 +27,10 @@ pub(super) fn look(location: &Location) -> Vec<Sign> {
 fn room(bytes: u64, folder: &Path) -> Sign {
     let says = format!("{} MB free in {}", bytes / 1_000_000, folder.display());
     match bytes {
-        0..ROOM_MIN => Sign::wrong("disk", says, "make room now: nothing can be accepted or reported when it is full"),
-        ROOM_MIN..ROOM_LOW => Sign::warning("disk", says, "make room; `baton prune --older-than 30d` may help"),
+        0..ROOM_MIN => {
+            Sign::wrong("disk", says, "free space now: nothing can be accepted or reported when the disk is full")
+        }
+        ROOM_MIN..ROOM_LOW => Sign::warning("disk", says, "free space; `baton prune --older-than 30d` may help"),
         _ => Sign::fine("disk", says),
     }
 }

@@ -42,8 +42,8 @@ fn leases(ends: Vec<Timestamp>, now: Timestamp) -> Sign {
         _ => Sign::warning(
             "leases",
             match expired {
-                1 => "1 has expired and nobody has rescued it".to_owned(),
-                _ => format!("{expired} have expired and nobody has rescued them"),
+                1 => "1 has expired and was not rescued".to_owned(),
+                _ => format!("{expired} have expired and were not rescued"),
             },
             "any worker or `baton claim` rescues what has expired: is one running?",
         ),
@@ -85,12 +85,12 @@ async fn runs(session: &Session, failed: &[Handoff]) -> Result<Option<Sign>, Sto
         return Ok(None);
     }
     let says = match open.len() {
-        1 => format!("a step of {} has failed, and nobody drives the run", open[0]),
-        _ => format!("steps have failed in runs that nobody drives: {}", open.join(", ")),
+        1 => format!("a step of {} has failed, and the run is not running", open[0]),
+        _ => format!("steps have failed in runs that are not running: {}", open.join(", ")),
     };
     Ok(Some(Sign::warning(
         "runs",
         says,
-        "`baton show RUN` tells why and what a person is asked, `baton resume RUN` goes on",
+        "`baton show RUN` shows why and what a person must decide, `baton resume RUN` continues",
     )))
 }

@@ -15,7 +15,7 @@ pub(super) fn look(place: &Place) -> Vec<Sign> {
     let mut signs = vec![project(place)];
     if let Some(unused) = &place.unused {
         let says = format!("{} is another store of this project, and is not used", unused.display());
-        signs.push(Sign::warning("project", says, "look into it with --store, and delete it"));
+        signs.push(Sign::warning("project", says, "inspect it with --store, then delete it"));
     }
     signs.push(match state::folder() {
         Ok(state) => folder(&state, &place.source),
@@ -49,7 +49,7 @@ fn of_project(project: &Path, store: &Location) -> Sign {
         (Location::Sqlite(path), Some(before)) if !path.exists() => Sign::warning(
             "project",
             format!("{shown} was {} when its store was made", before.display()),
-            format!("take the store along: baton store move {}", quoted(&before.to_string_lossy())),
+            format!("move its store, too: baton store move {}", quoted(&before.to_string_lossy())),
         ),
         (Location::Sqlite(path), None) if !path.exists() => {
             Sign::fine("project", format!("{shown} has no store yet; it will be {store}"))

@@ -29,8 +29,9 @@ pub(super) fn lines(phase: &str, rehearsed: &RehearsedReport, paint: Paint) -> S
 fn next(sheet: &mut Sheet, phase: &str, next: &RehearsedNext) {
     if let Some(route) = &next.route {
         sheet.row("goes", &format!("{}: {}", place(phase, &route.to), route.why));
-        sheet.optional("instead", route.instead_of.as_ref().map(|advice| format!("of {advice}")).as_deref());
-        sheet.list("left out", route.skipped.iter().map(|skipped| (String::new(), skipped.to_string())));
+        let advice = route.instead_of.as_ref().map(|advice| format!("the agent suggested {advice}"));
+        sheet.optional("advice", advice.as_deref());
+        sheet.list("skipped", route.skipped.iter().map(|skipped| (String::new(), skipped.to_string())));
     }
     sheet.list("then", next.steps.iter().map(|step| (String::new(), step_words(step))));
     for question in &next.questions {
@@ -68,13 +69,13 @@ fn step_words(following: &Following) -> String {
     let words = match following.step.role {
         Role::Work => format!("{to} works in {phase}"),
         Role::Check => format!("the check {phase} is run"),
-        Role::Group => format!("the phases inside {phase} begin"),
+        Role::Group => format!("the phases inside {phase} start"),
         Role::Gate => format!("a person decides at {phase}"),
         Role::Delegation => format!("{to} helps in {phase}, and its answer comes back"),
         Role::Escalation => format!("a person helps in {phase}, and the answer goes back"),
         Role::Failure => "a person decides what follows".to_owned(),
         Role::Limit => "a person decides at a limit".to_owned(),
-        Role::Run => "the run goes on".to_owned(),
+        Role::Run => "the run continues".to_owned(),
     };
     match &following.prompt {
         Some(Err(why)) => format!("{words} (its prompt cannot be made here: {why})"),

@@ -67,16 +67,14 @@ impl Kept<'_> {
                 .any(|seen| seen.path.as_deref() == Some(path) && seen.mark.is_some());
             return Err(CommandError::no(match is_there {
                 true => format!("{path} was not kept: it was too large for a hash"),
-                false => format!("{path} did not exist when it was looked at"),
+                false => format!("{path} did not exist when it was examined"),
             }));
         };
         let digest = Digest(sha256.to_owned());
         match self.session.run(self.session.store.content(run, &digest))? {
             Some(bytes) if Digest::of(&bytes) == digest => Ok(bytes),
-            Some(_) => {
-                Err(CommandError::no(format!("the store is damaged: what it has kept of {path} is another file"))
-                    .hint(format!("baton audit verify {run} names everything that was changed")))
-            }
+            Some(_) => Err(CommandError::no(format!("the store is damaged: its copy of {path} was changed"))
+                .hint(format!("baton audit verify {run} names everything that was changed"))),
             None => Err(self.missing(path, &digest)?),
         }
     }
@@ -87,7 +85,7 @@ impl Kept<'_> {
         let path = if folder.path == "." { inner.to_owned() } else { format!("{}/{inner}", folder.path) };
         match listed(&String::from_utf8_lossy(&list), Path::new(inner)) {
             Some(ListedEntry::File(sha256)) => self.find(&path, Some(&sha256)),
-            Some(ListedEntry::Other) => Err(CommandError::no(format!("{path} was a folder, or no file to read"))
+            Some(ListedEntry::Other) => Err(CommandError::no(format!("{path} was a folder, or not a readable file"))
                 .hint(format!("--file {} lists what was in the folder", folder.path))),
             None => Err(CommandError::no(format!("there was no {inner} in the folder {}", folder.path))
                 .hint(format!("--file {} lists what was in it", folder.path))),
@@ -128,7 +126,7 @@ impl Kept<'_> {
         let limits = self.session.kept;
         let why = match bytes.saturating_add(limits.file) <= limits.run {
             true => format!("it is larger than the {} KiB that are kept of a file", limits.file / 1024),
-            false => format!("of its run {} of {} KiB were kept already", bytes / 1024, limits.run / 1024),
+            false => format!("its run already uses {} of {} KiB", bytes / 1024, limits.run / 1024),
         };
         let hint = "[artifacts] in baton.toml says how much is kept";
         Ok(CommandError::no(format!("{path} was not kept: {why}")).hint(hint))
@@ -141,13 +139,13 @@ impl Kept<'_> {
         let known: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
         let message = match self.handoff.is_run() {
             true => format!("{id} is a run: name the handoff whose file it is"),
-            false => format!("{id}: nobody has looked at a file {path}"),
+            false => format!("{id}: no record of a file {path}"),
         };
         let hint = match (elsewhere.first(), closest(path, &known)) {
             (Some(_), _) => format!("it belongs to {}", elsewhere.join(", ")),
             (None, Some(close)) => format!("did you mean {close}?"),
             (None, None) if known.is_empty() => "its report names no files, or has not been examined".to_owned(),
-            (None, None) => format!("there are: {}", known.join(", ")),
+            (None, None) => format!("known here: {}", known.join(", ")),
         };
         Ok(CommandError::no(message).hint(hint))
     }

@@ -48,7 +48,7 @@ pub(super) fn show(
     let open: Vec<String> =
         run.open().filter(|tracked| is_going_on(tracked)).map(|tracked| line(tracked, session)).collect();
     if !open.is_empty() {
-        text.push_str(&format!("\n{}\n{}", paint.tint(Tint::Strong, "going on"), open.concat()));
+        text.push_str(&format!("\n{}\n{}", paint.tint(Tint::Strong, "running"), open.concat()));
     }
     if !waiting.is_empty() {
         let asked = render::inbox::lines(&waiting, &store, session.now(), paint);
@@ -87,7 +87,7 @@ fn heading(run: &Run, standing: &RunStanding, session: &Session, store: &str) ->
         lines.insert(2, ("inputs", inputs.collect::<Vec<_>>().join(" ")));
     }
     if matches!(standing, RunStanding::Waiting(_) | RunStanding::Left) {
-        lines.push(("go on", format!("baton resume {}{store}", run.id)));
+        lines.push(("next", format!("baton resume {}{store}", run.id)));
     }
     lines.iter().map(|(label, text)| format!("{label:<9} {}\n", printable(text))).collect()
 }

@@ -13,8 +13,8 @@ use crate::state::{self, Entry, STORE};
 
 /// List the stores in your state folder, with the projects that they belong to
 ///
-/// A project that is not there any more was deleted, moved or renamed: in the last two cases `baton store move` gives it
-/// its store back.
+/// A project that no longer exists was deleted, moved or renamed: in the last two cases `baton store move` gives it its
+/// store back.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton store list\n  baton store list --json")]
 pub(super) struct Options {

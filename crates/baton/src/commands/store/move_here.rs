@@ -16,9 +16,9 @@ use crate::store::{from_old_folder, from_project};
 
 /// Move the store of this project to your state folder, or take it along after the project was moved or renamed
 ///
-/// With the folder in which the project was before, gives the store that was made there to the project in which you are
-/// now. Without a folder, finds a project by itself that was renamed in place, and moves a store that lies in the project
-/// itself, in `.baton/baton.db`. Nobody may use the store meanwhile.
+/// With the former folder of the project, attaches its store to the project in the current folder. Without a folder,
+/// recognises a project that was renamed in place, and moves a store that is in the project itself, in
+/// `.baton/baton.db`. No other process may use the store meanwhile.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton store move\n  baton store move /home/ana/old-name")]
 pub(super) struct Options {
@@ -29,7 +29,7 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let here =
-        env::current_dir().map_err(|error| CommandError::usage(format!("cannot tell the current folder: {error}")))?;
+        env::current_dir().map_err(|error| CommandError::usage(format!("cannot find the current folder: {error}")))?;
     let place = place::find(None, &config::read(None)?)?;
     if let Some(unused) = &place.unused {
         return Err(CommandError::usage(format!(
@@ -53,7 +53,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         (None, Source::Project(project)) if !exists(&place.location) => {
             let state = state::folder()?;
             let before = state::moved_from(&state, project).ok_or_else(|| {
-                CommandError::usage(format!("there is no store to move for {}", project.display()))
+                CommandError::usage(format!("no store to move for {}", project.display()))
                     .hint("name the folder in which the project was before; `baton store list` shows all")
             })?;
             from_project(&before, project)?

@@ -16,14 +16,14 @@ use crate::store::{place, untouched};
 
 /// Remove the store of a project from your state folder, with all of its history
 ///
-/// Nobody may use the store meanwhile. Files in the project and in its workspaces stay.
+/// No other process may use the store meanwhile. Files in the project and in its workspaces stay.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton store remove --yes\n  baton store remove /home/ana/deleted --yes")]
 pub(super) struct Options {
     /// The project [default: the one in which you are]
     #[arg(value_name = "FOLDER")]
     project: Option<PathBuf>,
-    /// Remove it: what was recorded is gone for good
+    /// Confirm: the recorded history is lost for good
     #[arg(long)]
     yes: bool,
 }

@@ -15,16 +15,16 @@ use crate::writing::Writing;
 
 /// Check workflow files and say precisely what is wrong
 ///
-/// Looks at the file alone and at the files that it names beside it: agents and phases that do not exist, phases that
-/// nothing leads to, ways to nowhere, cycles without a limit, expressions, limits, and programs that are missing.
+/// Checks the file and the files that it refers to: agents and phases that do not exist, unreachable phases, unknown
+/// targets, cycles without a limit, mistakes in expressions and limits, and missing programs.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  baton workflow check workflow.yaml\n  baton workflow check examples/*/ --strict\n  \
+    after_help = "Examples:\n  baton workflow check\n  baton workflow check workflow.yaml\n  baton workflow check examples/*/ --strict\n  \
 baton workflow check --format sarif workflow.yaml > findings.sarif"
 )]
 pub(super) struct Options {
-    /// Workflow files, folders with a workflow.yaml, or `-` for standard input
-    #[arg(required = true, value_name = "FILE")]
+    /// Workflow files, folders with a workflow.yaml, or `-` for standard input [default: this folder]
+    #[arg(default_value = ".", hide_default_value = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     writing: Writing,
@@ -59,8 +59,8 @@ fn check(path: &Path, config: &Config) -> Result<Checked, Problem> {
         NotRead::Problem(found) => found,
         NotRead::TooLarge(_) => problem(not_read.describe(&input.name())),
     })?;
-    // What is piped in has no folder that its paths could begin in.
-    let around = (!is_stdin).then(|| workflow_file::WorkflowFolder::new(&file));
+    // What is piped in has no folder that its paths could begin in. A run works in the current folder unless told otherwise.
+    let around = (!is_stdin).then(|| workflow_file::WorkflowFolder::new(&file, Path::new(".")));
     let files = around.as_ref().map(|around| around as &dyn Files);
     if let Err(error) = workflow_file::signers(reading.workflow.as_ref(), &config.approvers) {
         return Err(problem(format!("its approvers cannot be read: {}", error.message)));

@@ -1,0 +1,194 @@
+//! Beginning again: a person lets a run go back to one of its phases, and what came after it is done again.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::turn::{Turn, onward, what_failed};
+use super::{FlowFault, call_off};
+use crate::draft::Draft;
+use crate::handoff::{About, Note};
+use crate::lifecycle::{Command, Refusal, Requeue};
+use crate::run::{Run, TrackedHandoff};
+use crate::step::Role;
+
+/// So long whoever let a run begin again has to take it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a run cannot begin again.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoWayBack {
+    /// Its workflow has no such phase.
+    #[error("unknown phase `{given}`")]
+    Unknown {
+        /// What was given.
+        given: String,
+        /// The phases that there are.
+        phases: Vec<String>,
+    },
+    /// The phase is part of another one, which is done as a whole.
+    #[error("`{given}` is part of `{phase}`, which is done again as a whole")]
+    Inside {
+        /// What was given.
+        given: String,
+        /// The phase that it is part of.
+        phase: String,
+    },
+    /// No phase was entered yet.
+    #[error("the run has not entered any phase yet")]
+    NotBegun,
+    /// It has never come to the phase, and something else comes first.
+    #[error("the run has not reached `{given}` yet; it is at `{at}`")]
+    NotReached {
+        /// What was given.
+        given: String,
+        /// The phase that it came to last.
+        at: String,
+    },
+    /// A person has been asked again on the way to the phase, and has not let the run pass since.
+    #[error("`{gate}` comes before `{given}` and has not approved what the run has done since")]
+    Guarded {
+        /// What was given.
+        given: String,
+        /// The phase in which a person is asked.
+        gate: String,
+    },
+    /// What a person has approved before the phase has changed.
+    #[error("`{given}` follows an approval in `{gate}`, but {changes}")]
+    Changed {
+        /// The phase to begin from.
+        given: String,
+        /// The phase in which it was approved.
+        gate: String,
+        /// What has changed.
+        changes: String,
+    },
+    /// Somebody has just let it begin again from another phase.
+    #[error("it is beginning again from `{0}` already")]
+    Begun(String),
+    /// It goes on, or is done.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// Lets a run begin again from a phase, or from the one that it came to last. What is open in it is called off. Returns the
+/// phase.
+pub fn begin_again(draft: &mut Draft, from: Option<&str>, by: &str, note: Option<&str>) -> Result<String, NoWayBack> {
+    let phase = match from {
+        Some(given) => named(&draft.run, given)?,
+        None => last_entered(&draft.run).ok_or(NoWayBack::NotBegun)?.step.phase.clone(),
+    };
+    match draft.run.begins_again() {
+        Some(again) if again.from.as_ref() == Some(&phase) && note.is_none() => return Ok(phase),
+        // Somebody else has just said from where, and is about to drive it.
+        Some(again) if draft.at < draft.run.changed_at + PATIENCE => {
+            return Err(NoWayBack::Begun(again.from.clone().unwrap_or_default()));
+        }
+        _ => {}
+    }
+    pass_gates(&draft.run, &phase)?;
+    call_off(draft);
+    let root = &draft.run.root().handoff;
+    let (root, seen) = (root.id.clone(), Some(root.version));
+    let requeue = Requeue { by: by.to_owned(), note: note.map(str::to_owned), from: Some(phase.clone()), seen };
+    draft.apply(&root, Command::Requeue(requeue))?;
+    Ok(phase)
+}
+
+fn named(run: &Run, given: &str) -> Result<String, NoWayBack> {
+    let phases = &run.definition.workflow.phases;
+    let (outer, inner) = given.split_once('/').map_or((given, None), |(outer, inner)| (outer, Some(inner)));
+    match (phases.iter().any(|phase| phase.id() == outer), inner) {
+        (true, None) => Ok(given.to_owned()),
+        (true, Some(_)) => Err(NoWayBack::Inside { given: given.to_owned(), phase: outer.to_owned() }),
+        (false, _) => {
+            let phases = phases.iter().map(|phase| phase.id().to_owned()).collect();
+            Err(NoWayBack::Unknown { given: given.to_owned(), phases })
+        }
+    }
+}
+
+/// Refuses a phase behind a question that a person has not answered with a yes: beginning again is not a way around a gate.
+fn pass_gates(run: &Run, phase: &str) -> Result<(), NoWayBack> {
+    if run.latest(phase).is_none() {
+        let at = last_entered(run).ok_or(NoWayBack::NotBegun)?;
+        return match leads_to(run, at, phase) {
+            true => Ok(()),
+            false => Err(NoWayBack::NotReached { given: phase.to_owned(), at: at.step.phase.clone() }),
+        };
+    }
+    match unapproved_gate(run, phase) {
+        Some(gate) => Err(NoWayBack::Guarded { given: phase.to_owned(), gate: gate.to_owned() }),
+        None => Ok(()),
+    }
+}
+
+/// Finds a question on the way to a phase that a person must answer again: it was put again since the run came to the phase
+/// last, or the work that it was about was done again since it was put last.
+fn unapproved_gate<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
+    let mut visits: HashMap<&str, (usize, usize)> = HashMap::new();
+    for (place, tracked) in run.handoffs().enumerate().filter(|(_, tracked)| tracked.step.role.is_phase()) {
+        visits.entry(&tracked.step.phase).and_modify(|(_, last)| *last = place).or_insert((place, place));
+    }
+    let &(entered_first, entered_last) = visits.get(phase)?;
+    let gates = run.handoffs().take(entered_first).filter(|tracked| asks_person(run, tracked));
+    let mut gates = gates.map(|gate| gate.step.phase.as_str());
+    gates.find(|gate| {
+        let (asked_first, asked_last) = visits.get(gate).copied().unwrap_or_default();
+        let is_redone = visits.values().any(|(first, last)| *first < asked_first && *last > asked_last);
+        asked_last > entered_last || is_redone
+    })
+}
+
+/// Says whether a phase comes right after the one that the run came to last, as if that had succeeded.
+fn leads_to(run: &Run, at: &TrackedHandoff, phase: &str) -> bool {
+    let is_work = matches!(at.step.role, Role::Work | Role::Check) && !asks_person(run, at);
+    let Some(located) = run.definition.locate(&at.step.phase).filter(|_| is_work) else { return false };
+    onward(run, &located, None).is_ok_and(|next| matches!(next.turn, Turn::Phase { path, .. } if path == phase))
+}
+
+/// Says whether a person decides in a phase whether the run goes on.
+fn asks_person(run: &Run, tracked: &TrackedHandoff) -> bool {
+    let is_reviewed = || run.definition.locate(&tracked.step.phase).is_some_and(|at| at.phase().review.is_some());
+    tracked.step.role == Role::Gate || tracked.step.role.is_phase() && (tracked.decided.is_some() || is_reviewed())
+}
+
+/// Returns what people approved right before a phase that was entered already, also inside of a group.
+pub(crate) fn approved_before<'r>(run: &'r Run, phase: &str) -> Vec<&'r TrackedHandoff> {
+    let leads_here = |tracked: &&TrackedHandoff| tracked.route.as_ref().is_some_and(|route| route.to == phase);
+    let mut open: Vec<&TrackedHandoff> = run.handoffs().rev().find(leads_here).into_iter().collect();
+    let mut approved: Vec<&TrackedHandoff> = Vec::new();
+    while let Some(tracked) = open.pop() {
+        open.extend(run.members(&tracked.handoff.id));
+        let is_latest = run.latest(&tracked.step.phase).is_some_and(|latest| latest.handoff.id == tracked.handoff.id);
+        if is_latest && tracked.passed() && asks_person(run, tracked) {
+            approved.push(tracked);
+        }
+    }
+    approved
+}
+
+/// Returns the last visit of a phase of the run itself.
+fn last_entered(run: &Run) -> Option<&TrackedHandoff> {
+    let root = &run.root().handoff.id;
+    run.handoffs().rev().find(|tracked| tracked.step.role.is_phase() && tracked.step.within.as_ref() == Some(root))
+}
+
+/// Enters the phase that a run begins again from, with what it was given the last time and with what went wrong there.
+pub(super) fn enter(draft: &mut Draft, requeue: &Requeue) -> Result<(), FlowFault> {
+    let phase = requeue.from.as_deref().unwrap_or_default();
+    let earlier = draft.run.latest(phase);
+    let previous = match earlier {
+        Some(earlier) => earlier.step.after.clone(),
+        None => before(&draft.run, phase).map(|before| before.handoff.id.clone()),
+    };
+    let mut notes = earlier.map(what_failed).unwrap_or_default();
+    notes.extend(requeue.note.as_deref().map(|text| Note::new(About::Requeued, &*requeue.by, text)));
+    let root = draft.run.root().handoff.id.clone();
+    super::enter::enter(draft, phase, Some(root), previous.as_ref(), notes)
+}
+
+/// Finds what a phase that was never entered goes on from: the nearest phase before it that was.
+fn before<'r>(run: &'r Run, phase: &str) -> Option<&'r TrackedHandoff> {
+    let phases = &run.definition.workflow.phases;
+    phases.iter().take_while(|other| other.id() != phase).filter_map(|other| run.latest(other.id())).last()
+}

@@ -1,0 +1,432 @@
+//! Plays a workflow through without a store and without anybody working: agents that only pretend, commands that pass and
+//! fail, people who say each thing that they can. Whatever was not said yet at a place is said there once, so that every
+//! way is gone that an answer opens.
+
+mod pretence;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use baton_protocol::wire::same_word;
+use baton_protocol::workflow::{COMMON_REASONS, Phase};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::definition::Definition;
+use crate::door::Door;
+use crate::draft::Draft;
+use crate::failure::{Code, Failure, Transience};
+use crate::flow::{self, FlowFault};
+use crate::handoff::{Ask, State, Terms, WrittenDocument};
+use crate::id::{HandoffId, RunId};
+use crate::journal::{Fact, Head};
+use crate::known::HowKnown;
+use crate::lifecycle::{Accept, Command, Decide, Decision, Ending, Fail, HandIn, Refusal, Verdict, Verify};
+use crate::run::{JournalFault, Run, TrackedHandoff};
+use crate::step::{ORCHESTRATOR, Role, Step};
+
+/// So many ways are gone at most; a workflow that has more is shown as far as that.
+const PLAYS_MAX: usize = 2_000;
+
+/// After so many answers that were all given before at their place, a way is the same as one that was gone already.
+const KNOWN_MAX: usize = 30;
+
+/// So long is a way at most.
+const ACTS_MAX: usize = 2_000;
+
+/// What came of playing a workflow through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Playthrough {
+    /// Every phase of the workflow, in the order of the file; those inside others stand behind them.
+    pub phases: Vec<PlayedPhase>,
+    /// How runs ended, and how many did so. What went on as another one before is not followed to its end.
+    pub endings: BTreeMap<String, usize>,
+    /// How many runs were played.
+    pub plays: usize,
+    /// Whether there were more ways than were gone.
+    pub is_cut: bool,
+}
+
+/// A phase, and where it led.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlayedPhase {
+    /// Its path; `*` stands for the items of a list.
+    pub path: String,
+    /// Who works there.
+    pub who: String,
+    /// Whether it was entered.
+    pub is_reached: bool,
+    /// What was said there, and where it went.
+    pub ways: Vec<PlayedWay>,
+}
+
+/// What follows from an answer.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PlayedWay {
+    /// What was said: `done`, `fails`, `approve`.
+    pub said: String,
+    /// Where it went: a phase, `human`, `end`, `stop`, an agent.
+    pub to: String,
+}
+
+/// Why a workflow cannot be played.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayFault {
+    /// Its run cannot begin.
+    #[error(transparent)]
+    Run(#[from] JournalFault),
+    /// Its run cannot go on.
+    #[error(transparent)]
+    Flow(#[from] FlowFault),
+    /// The lifecycle does not allow what somebody says.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// What somebody says.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Line {
+    Done,
+    SaysNo,
+    Fails,
+    Blocked(String),
+    Approves,
+    Rejects,
+    Answers,
+    Chooses(String),
+}
+
+impl Line {
+    fn words(&self) -> String {
+        match self {
+            Line::Done => "done".to_owned(),
+            Line::SaysNo => "says no".to_owned(),
+            Line::Fails => "fails".to_owned(),
+            Line::Blocked(reason) => format!("blocked: {reason}"),
+            Line::Approves => "approve".to_owned(),
+            Line::Rejects => "reject".to_owned(),
+            Line::Answers => "answer".to_owned(),
+            Line::Chooses(word) => word.clone(),
+        }
+    }
+}
+
+/// A run in the middle of a play.
+#[derive(Clone)]
+struct Scene {
+    draft: Draft,
+    /// How many handoffs there were before the one that something else was said about.
+    forked_at: usize,
+    /// What was said last about each handoff.
+    said: HashMap<HandoffId, Line>,
+    /// What each agent was blocked by that got help.
+    reasons: HashMap<HandoffId, String>,
+}
+
+/// Plays a workflow through.
+pub fn play(definition: &Definition, at: Timestamp) -> Result<Playthrough, PlayFault> {
+    let mut playing = Playing::default();
+    playing.go_every_way(&pretence::of(definition, None), at)?;
+    // Phases that are left out by a condition: once with all of them, once without.
+    if pretence::has_conditions(definition) {
+        playing.go_every_way(&pretence::of(definition, Some("false")), at)?;
+    }
+    let mut phases = Vec::new();
+    playing.collect(definition, &definition.workflow.phases, "", &mut phases);
+    Ok(Playthrough { phases, endings: playing.endings, plays: playing.plays, is_cut: playing.is_cut })
+}
+
+#[derive(Default)]
+struct Playing {
+    /// What was said where.
+    said: BTreeSet<(String, Line)>,
+    reached: BTreeSet<String>,
+    /// Where each phase led; what is more likely comes first.
+    ways: BTreeMap<String, BTreeSet<(u8, PlayedWay)>>,
+    endings: BTreeMap<String, usize>,
+    plays: usize,
+    is_cut: bool,
+}
+
+impl Playing {
+    fn go_every_way(&mut self, definition: &Definition, at: Timestamp) -> Result<(), PlayFault> {
+        let mut open =
+            vec![Scene { draft: begin(definition, at)?, forked_at: 0, said: HashMap::new(), reasons: HashMap::new() }];
+        while let Some(scene) = open.pop() {
+            if self.plays >= PLAYS_MAX {
+                self.is_cut = true;
+                return Ok(());
+            }
+            self.plays += 1;
+            self.go_on(scene, &mut open)?;
+        }
+        Ok(())
+    }
+
+    /// Plays to the end; at each place where more can be said, that is kept for later.
+    fn go_on(&mut self, mut scene: Scene, open: &mut Vec<Scene>) -> Result<(), PlayFault> {
+        let mut known = 0;
+        for _ in 0..ACTS_MAX {
+            // Nobody carries out what was drafted.
+            scene.draft = Draft::new(&scene.draft.run, scene.draft.at);
+            if let Err(fault) = flow::settle(&mut scene.draft) {
+                self.look(&scene);
+                *self.endings.entry(format!("cannot continue: {fault}")).or_default() += 1;
+                return Ok(());
+            }
+            let run = &scene.draft.run;
+            if run.is_finished() {
+                let ending = match run.root().handoff.state {
+                    State::Completed { .. } => "completed",
+                    _ => "stopped",
+                };
+                self.look(&scene);
+                *self.endings.entry(ending.to_owned()).or_default() += 1;
+                return Ok(());
+            }
+            let Some(tracked) = run.waiting().next().or_else(|| flow::work(run).next()) else {
+                self.look(&scene);
+                *self.endings.entry("stuck".to_owned()).or_default() += 1;
+                return Ok(());
+            };
+            let (id, place, lines) = (tracked.handoff.id.clone(), place(run, tracked), lines(run, tracked));
+            let mut fresh = lines.iter().filter(|line| self.said.insert((place.clone(), (*line).clone())));
+            let first = fresh.next();
+            known = if first.is_some() { 0 } else { known + 1 };
+            if known > KNOWN_MAX {
+                self.look(&scene);
+                return Ok(());
+            }
+            let first = first.or(lines.first()).cloned().unwrap_or(Line::Done);
+            for other in fresh {
+                let mut later = scene.clone();
+                later.forked_at = run.handoffs().position(|tracked| tracked.handoff.id == id).unwrap_or_default();
+                say(&mut later, &id, other)?;
+                open.push(later);
+            }
+            say(&mut scene, &id, &first)?;
+        }
+        self.look(&scene);
+        *self.endings.entry("endless".to_owned()).or_default() += 1;
+        Ok(())
+    }
+
+    /// Takes down where a run has been.
+    fn look(&mut self, scene: &Scene) {
+        let run = &scene.draft.run;
+        // What was before the last fork was looked at with the way that it was said on; groups end later.
+        let is_new =
+            |(place, tracked): &(usize, &TrackedHandoff)| *place >= scene.forked_at || tracked.step.role == Role::Group;
+        let handoffs = run.handoffs().enumerate().filter(is_new).map(|(_, tracked)| tracked);
+        for tracked in handoffs.filter(|tracked| tracked.step.role != Role::Run) {
+            let path = pretence::declared(&run.definition, &tracked.step.phase);
+            self.reached.insert(path.clone());
+            let Some(route) = &tracked.route else { continue };
+            let to = pretence::declared(&run.definition, &route.to);
+            let way = match (scene.said.get(&tracked.handoff.id), tracked.step.role) {
+                (_, Role::Delegation | Role::Escalation) => {
+                    let reason = tracked.step.about.as_ref().and_then(|about| scene.reasons.get(about));
+                    let said = Line::Blocked(reason.cloned().unwrap_or_default()).words();
+                    (3, PlayedWay { said, to: tracked.handoff.terms.to.clone() })
+                }
+                (Some(line), Role::Failure | Role::Limit) => {
+                    (4, PlayedWay { said: format!("after a failure: {}", line.words()), to })
+                }
+                (Some(line @ (Line::Fails | Line::SaysNo | Line::Rejects)), _) => {
+                    (2, PlayedWay { said: line.words(), to })
+                }
+                (Some(line), _) => (1, PlayedWay { said: line.words(), to }),
+                (None, _) if tracked.passed() => (1, PlayedWay { said: "passed".to_owned(), to }),
+                (None, _) => (2, PlayedWay { said: "not passed".to_owned(), to }),
+            };
+            self.ways.entry(path).or_default().insert(way);
+        }
+    }
+
+    fn collect(&self, definition: &Definition, phases: &[Phase], prefix: &str, found: &mut Vec<PlayedPhase>) {
+        for phase in phases {
+            let path = format!("{prefix}{}", phase.id());
+            let who = match phase {
+                Phase { agent: Some(agent), .. } => agent.clone(),
+                Phase { check: Some(_), .. } => "check".to_owned(),
+                Phase { gate: Some(_), .. } => "a person".to_owned(),
+                _ => "group".to_owned(),
+            };
+            let ways = self.ways.get(&path).into_iter().flatten().map(|(_, way)| way.clone()).collect();
+            found.push(PlayedPhase { is_reached: self.reached.contains(&path), who, ways, path: path.clone() });
+            self.collect(definition, &phase.parallel, &format!("{path}/"), found);
+            self.collect(definition, &phase.phases, &format!("{path}/*/"), found);
+            if let Some(inner) = phase.workflow.as_ref().and_then(|name| definition.nested.get(name)) {
+                self.collect(inner, &inner.workflow.phases, &format!("{path}/"), found);
+            }
+        }
+    }
+}
+
+fn begin(definition: &Definition, at: Timestamp) -> Result<Draft, PlayFault> {
+    let id = RunId::parse("play").expect("a safe id");
+    let root = HandoffId::parse(id.as_str()).expect("a safe id");
+    let mut terms = Terms::between("user", ORCHESTRATOR);
+    terms.step = Some(Step { role: Role::Run, phase: String::new(), visit: 1, within: None, about: None, after: None });
+    let request = definition.request(&id, "user");
+    let accept = Accept { id: root.clone(), run: id.clone(), terms, request, notes: Vec::new() };
+    let event = Head::START.next(&id, &root, 1, at, &Fact::Accepted(Box::new(accept)));
+    let mut draft = Draft::new(&Run::begin(&event)?, at);
+    flow::claim(&mut draft, &root)?;
+    Ok(draft)
+}
+
+/// Where something is said: the phase, and what a person is asked beside it.
+fn place(run: &Run, tracked: &TrackedHandoff) -> String {
+    let path = pretence::declared(&run.definition, &tracked.step.phase);
+    let asks = matches!(tracked.handoff.state, State::AwaitingPerson { .. });
+    format!("{path} {:?} {} {asks}", tracked.step.role, tracked.handoff.terms.to)
+}
+
+/// What can be said there; what lets the run go on well comes first.
+fn lines(run: &Run, tracked: &TrackedHandoff) -> Vec<Line> {
+    let choices = &tracked.handoff.terms.choices;
+    match (&tracked.handoff.state, tracked.step.role) {
+        (State::AwaitingPerson { .. }, Role::Limit) => vec![Line::Chooses("stop".to_owned())],
+        (State::AwaitingPerson { .. }, _) if !choices.is_empty() => {
+            choices.iter().cloned().map(Line::Chooses).collect()
+        }
+        (State::AwaitingPerson { ask: Ask::Clarification }, _) => vec![Line::Answers],
+        (State::AwaitingPerson { .. }, Role::Escalation) => vec![Line::Answers, Line::Rejects],
+        (State::AwaitingPerson { .. }, _) => vec![Line::Approves, Line::Rejects],
+        (_, Role::Check) => vec![Line::Done, Line::Fails],
+        (_, Role::Work) => of_an_agent(run, tracked),
+        _ => vec![Line::Done],
+    }
+}
+
+fn of_an_agent(run: &Run, tracked: &TrackedHandoff) -> Vec<Line> {
+    let Some(located) = run.definition.locate(&tracked.step.phase) else { return vec![Line::Done] };
+    let (phase, agent) = (located.phase(), &tracked.handoff.terms.to);
+    let routes = &located.definition.workflow.routes;
+    let is_own = |name: &Option<String>| name.as_ref().is_none_or(|name| same_word(name, agent));
+    let reasons = routes.iter().filter(|route| is_own(&route.agent)).filter_map(|route| route.reason.clone());
+    let mut reasons: Vec<String> = reasons.collect();
+    // One that no row of the workflow knows.
+    reasons.extend(COMMON_REASONS.iter().map(|reason| (*reason).to_owned()).find(|reason| !reasons.contains(reason)));
+    let says_no = flow::is_review(phase) || phase.on_failure.is_some();
+    let mut lines = vec![Line::Done];
+    lines.extend(says_no.then_some(Line::SaysNo));
+    lines.push(Line::Fails);
+    lines.extend(reasons.into_iter().map(Line::Blocked));
+    lines
+}
+
+/// Lets somebody say something about a handoff.
+fn say(scene: &mut Scene, id: &HandoffId, line: &Line) -> Result<(), PlayFault> {
+    scene.said.insert(id.clone(), line.clone());
+    let draft = &mut scene.draft;
+    let Some(tracked) = draft.run.find(id) else { return Ok(()) };
+    if let State::AwaitingPerson { .. } = tracked.handoff.state {
+        return Ok(decide(draft, id, line)?);
+    }
+    if matches!(tracked.handoff.state, State::Pending { .. }) {
+        flow::claim(draft, id)?;
+    }
+    let Some(tracked) = draft.run.find(id) else { return Ok(()) };
+    let (fence, role, phase) = (tracked.handoff.fence, tracked.step.role, tracked.step.phase.clone());
+    let report = |members: Value| WrittenDocument::new(baton_protocol::Dialect::Native, members.to_string());
+    let told = "This is what an agent says that only pretends.";
+    let (ending, document) = match line {
+        Line::Fails if role != Role::Check => {
+            let failure = Failure { chance: Transience::Permanent, ..Failure::new(Code::processing_error(), told) };
+            return Ok(draft.apply(id, Command::Fail(Fail::new(fence, failure, 0.0)))?);
+        }
+        Line::Fails | Line::SaysNo => {
+            let verdict = if role == Role::Check { "failed" } else { "CHANGES_REQUESTED" };
+            (Ending::Complete, report(said("complete", told, &json!({ "verdict": verdict }))))
+        }
+        Line::Blocked(reason) => {
+            scene.reasons.insert(id.clone(), reason.clone());
+            let ending = Ending::Blocked { reason: reason.clone() };
+            (ending, report(said("blocked", told, &json!({ "blocked_reason": reason }))))
+        }
+        _ => (Ending::Complete, report(said("complete", told, &json!({ "verdict": "APPROVED" })))),
+    };
+    let is_done = ending == Ending::Complete;
+    draft.apply(id, Command::Report(HandIn::new(fence, ending, document)))?;
+    let is_verified = draft.run.find(id).is_some_and(|tracked| matches!(tracked.handoff.state, State::Verifying));
+    if is_done && is_verified {
+        let located = draft.run.definition.locate(&phase);
+        let review = role == Role::Work && located.is_some_and(|located| located.phase().review.is_some());
+        let (verdict, examined, kept) = (Verdict::Verified, Vec::new(), Vec::new());
+        let verify = Verify { fence, verdict, examined, evidence: None, kept, review, repair: false, dice: 0.0 };
+        draft.apply(id, Command::Verify(verify))?;
+    }
+    Ok(())
+}
+
+fn said(outcome: &str, summary: &str, more: &Value) -> Value {
+    let mut report = json!({ "baton": 1, "document": "report", "outcome": outcome, "summary": summary });
+    if let (Some(report), Some(more)) = (report.as_object_mut(), more.as_object()) {
+        report.extend(more.clone());
+    }
+    report
+}
+
+fn decide(draft: &mut Draft, id: &HandoffId, line: &Line) -> Result<(), Refusal> {
+    let decision = match line {
+        Line::Rejects => Decision::Reject { feedback: "not like this".to_owned() },
+        Line::Chooses(word) => Decision::Answer { answers: word.clone() },
+        Line::Answers => Decision::Answer { answers: "as you like".to_owned() },
+        _ => Decision::Approve,
+    };
+    let Some(shown) = draft.run.find(id).and_then(|tracked| tracked.handoff.shown()) else { return Ok(()) };
+    let (by, known, door) = ("a person".to_owned(), HowKnown::Account, Door::Rehearsal);
+    let decide = Decide { by, known, label: None, door, shown, decision, note: None, asked: None };
+    draft.apply(id, Command::Decide(decide))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory;
+
+    fn played(text: &str) -> Playthrough {
+        play(&memory::definition(text), Timestamp::UNIX_EPOCH).expect("it can be played")
+    }
+
+    fn ways(played: &Playthrough, path: &str) -> Vec<String> {
+        let phase = played.phases.iter().find(|phase| phase.path == path).expect("a phase");
+        phase.ways.iter().map(|way| format!("{} → {}", way.said, way.to)).collect()
+    }
+
+    const TEAM: &str = "name: w
+agents: {dev: {command: [./dev]}, ops: {queue: true}}
+phases:
+  - {id: build, agent: dev, when: inputs.x}
+  - {id: each, foreach: phases.build.output.parts, phases: [{id: test, check: 'true'}]}
+  - {id: review, agent: ops, kind: review, on_failure: build}
+  - {id: ship, gate: {choices: {go: end, again: build, no: stop}}}
+routes: [{agent: dev, reason: no_key, to: ops}]
+inputs: {x: {required: true}}
+";
+
+    #[test]
+    fn every_answer_is_given_once_and_every_way_is_gone() {
+        let played = played(TEAM);
+        assert!(played.phases.iter().all(|phase| phase.is_reached), "{played:?}");
+        let build = ways(&played, "build");
+        for way in ["done → each", "fails → human", "blocked: no_key → ops", "after a failure: stop → stop"] {
+            assert!(build.iter().any(|known| known == way), "{way}: {build:?}");
+        }
+        assert_eq!(ways(&played, "ship"), ["again → build", "go → end", "no → stop"]);
+        assert!(ways(&played, "review").contains(&"says no → build".to_owned()));
+        assert!(!ways(&played, "each/*/test").is_empty(), "lists are made up");
+        assert!(played.endings.keys().all(|ending| ending == "completed" || ending == "stopped"), "{played:?}");
+        assert!(!played.is_cut && played.plays < 60, "{}", played.plays);
+    }
+
+    #[test]
+    fn phase_that_nothing_leads_to_is_named() {
+        let text = "name: w\nagents: {dev: {queue: true}}\nphases: [{id: a, agent: dev, next: c}, {id: b, agent: dev}, {id: c, agent: dev}]\n";
+        let played = played(text);
+        let missed: Vec<&str> =
+            played.phases.iter().filter(|phase| !phase.is_reached).map(|phase| phase.path.as_str()).collect();
+        assert_eq!(missed, ["b"]);
+    }
+}

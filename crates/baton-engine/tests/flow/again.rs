@@ -1,0 +1,164 @@
+//! A person lets a run begin again from a phase: what came after it is done again, with what is known by then.
+
+use baton_engine::flow::{self, NoWayBack};
+use baton_engine::lifecycle::{Command, Refusal, Release, Requeue};
+
+use crate::play::{Act, Play};
+use crate::telling::{answers, complete, verdict};
+
+const LINE: &str = "name: f
+agents: {dev: {command: [./a], retry: {max_retries: 0}}}
+phases:
+  - {id: design, agent: dev}
+  - {id: build, agent: dev, on_failure: stop}
+  - {id: review, agent: dev}";
+
+fn ended(play: &Play) -> String {
+    play.run.root().handoff.state.name().to_string()
+}
+
+#[test]
+fn failed_run_tries_the_phase_again_where_it_ended_and_then_goes_on() {
+    let script = [Act::Fails("no space left"), complete("built")];
+    let mut play = Play::of(LINE).recording().tell("build", script).play();
+    assert_eq!(ended(&play), "failed");
+    assert_eq!(play.begin_again(None, Some("the disk is larger now")).unwrap(), "build");
+    let play = play.play();
+    assert_eq!(ended(&play), "completed", "{}", play.story());
+    assert_eq!(play.run.visits("design"), 1, "what came before is not done again");
+    let told = &play.prompt("build.2").text;
+    assert!(told.contains("no space left") && told.contains("the disk is larger now"), "{told}");
+    assert_eq!(play.find("build.2").step.after, play.find("build.1").step.after);
+}
+
+#[test]
+fn whatever_came_after_the_phase_is_done_again() {
+    let mut play = Play::of(LINE).tell("review", [Act::Fails("exit 3")]).play();
+    // A person is asked what to do about the review; going back to the design answers that as well.
+    assert!(play.run.waiting().next().is_some());
+    play.begin_again(Some("design"), None).unwrap();
+    assert_eq!(play.run.waiting().count(), 0, "the question is taken back");
+    let play = play.play();
+    assert_eq!(ended(&play), "completed", "{}", play.story());
+    let visits = ["design", "build", "review"].map(|phase| play.run.visits(phase));
+    assert_eq!(visits, [2, 2, 2]);
+}
+
+#[test]
+fn group_is_done_again_as_a_whole() {
+    let text = "name: f
+agents: {dev: {command: [./a], retry: {max_retries: 0}}}
+phases:
+  - {id: tools, foreach: '[1, 2]', phases: [{id: build, agent: dev, on_failure: stop}], on_failure: stop}";
+    let mut play = Play::of(text).tell("tools/item-2/build", [Act::Fails("exit 3")]).play();
+    assert_eq!(ended(&play), "failed", "{}", play.story());
+    let inside = play.begin_again(Some("tools/item-2/build"), None).unwrap_err();
+    assert_eq!(inside, NoWayBack::Inside { given: "tools/item-2/build".to_owned(), phase: "tools".to_owned() });
+    play.begin_again(None, None).unwrap();
+    let play = play.play();
+    assert_eq!((ended(&play).as_str(), play.run.visits("tools/item-1/build")), ("completed", 2), "{}", play.story());
+}
+
+#[test]
+fn counting_starts_anew() {
+    let text = format!("{LINE}\nlimits: {{visits_per_phase: 1}}");
+    let mut play = Play::of(&text).tell("review", [verdict("CHANGES_REQUESTED", "no")]).play();
+    assert!(play.story().contains("limit"), "{}", play.story());
+    play.begin_again(Some("build"), None).unwrap();
+    assert_eq!(ended(&play.play()), "completed");
+}
+
+#[test]
+fn phase_that_was_never_entered_goes_on_from_the_one_before() {
+    let mut play = Play::of(LINE).tell("build", [Act::Fails("exit 3")]).play();
+    play.begin_again(Some("review"), None).unwrap();
+    let play = play.play();
+    assert_eq!(ended(&play), "completed");
+    assert_eq!(play.find("review.1").step.after.as_ref().unwrap(), &play.find("build.1").handoff.id);
+}
+
+const GATED: &str = "name: f
+agents: {dev: {command: [./a], retry: {max_retries: 0}}}
+phases:
+  - {id: design, agent: dev}
+  - {id: sign-off, gate: {items: [the design], choices: {go: next, no: stop}}}
+  - {id: build, agent: dev, on_failure: stop}
+  - {id: test, agent: dev, on_failure: design}
+  - {id: ship, agent: dev}";
+
+#[test]
+fn gate_that_nobody_has_passed_is_not_walked_around() {
+    let mut play = Play::of(GATED).tell("design", [Act::Fails("exit 3")]).play();
+    for behind in ["build", "test", "ship"] {
+        let refused = play.begin_again(Some(behind), None).unwrap_err();
+        assert_eq!(refused, NoWayBack::NotReached { given: behind.to_owned(), at: "design".to_owned() });
+    }
+    let mut play = Play::of(GATED).tell("sign-off?", [answers("no")]).play();
+    assert_eq!(ended(&play), "failed", "{}", play.story());
+    let refused = play.begin_again(Some("build"), None).unwrap_err();
+    assert_eq!(refused, NoWayBack::NotReached { given: "build".to_owned(), at: "sign-off".to_owned() });
+    assert_eq!(play.begin_again(None, None).unwrap(), "sign-off", "the gate itself is asked again");
+}
+
+#[test]
+fn gate_that_was_passed_once_guards_what_follows_when_it_is_asked_again() {
+    let script = [verdict("CHANGES_REQUESTED", "it leaks")];
+    let mut play = Play::of(GATED).tell("sign-off?", [answers("go"), answers("no")]).tell("test", script).play();
+    assert_eq!(ended(&play), "failed", "{}", play.story());
+    for behind in ["build", "test"] {
+        let refused = play.begin_again(Some(behind), None).unwrap_err();
+        assert_eq!(refused, NoWayBack::Guarded { given: behind.to_owned(), gate: "sign-off".to_owned() });
+    }
+    play.begin_again(Some("design"), None).unwrap();
+}
+
+#[test]
+fn approval_is_void_when_the_work_before_the_gate_was_done_again() {
+    let script = [complete("designed"), Act::Fails("exit 3")];
+    let text = GATED.replace("{id: test, agent: dev, on_failure: design}", "{id: test, agent: dev, on_failure: stop}");
+    let play = Play::of(&text).tell("design", script).tell("sign-off?", [answers("go")]);
+    let mut play = play.tell("test", [Act::Fails("exit 1")]).play();
+    assert_eq!(ended(&play), "failed", "{}", play.story());
+    play.begin_again(Some("design"), None).unwrap();
+    let mut play = play.play();
+    for behind in ["build", "test"] {
+        let refused = play.begin_again(Some(behind), None).unwrap_err();
+        assert_eq!(refused, NoWayBack::Guarded { given: behind.to_owned(), gate: "sign-off".to_owned() });
+    }
+}
+
+#[test]
+fn whoever_has_looked_at_an_earlier_state_does_not_begin_it_again() {
+    let play = Play::of(LINE).tell("build", [Act::Fails("exit 3")]).play();
+    let root = play.run.root().handoff.clone();
+    let requeue = |seen| Requeue { by: "ana".to_owned(), note: None, from: Some("build".to_owned()), seen };
+    let mut draft = play.draft();
+    let refused = draft.apply(&root.id, Command::Requeue(requeue(Some(root.version - 1)))).unwrap_err();
+    assert_eq!(refused, Refusal::NotAsSeen);
+    draft.apply(&root.id, Command::Requeue(requeue(Some(root.version)))).unwrap();
+}
+
+#[test]
+fn whoever_begins_it_again_twice_begins_it_once() {
+    let mut play = Play::of(LINE).tell("build", [Act::Fails("exit 3")]).play();
+    play.begin_again(None, None).unwrap();
+    let written = play.ledger.events.len();
+    let mut draft = play.draft();
+    let root = play.run.root().handoff.clone();
+    draft.apply(&root.id, Command::Release(Release { fence: root.fence, why: "stopped".to_owned() })).unwrap();
+    let steps = draft.steps.len();
+    flow::begin_again(&mut draft, None, "ben", None).unwrap();
+    assert_eq!((draft.steps.len(), play.ledger.events.len()), (steps, written));
+}
+
+#[test]
+fn run_that_is_done_or_has_no_such_phase_does_not_begin_again() {
+    let mut play = Play::of(LINE).play();
+    let refused = play.begin_again(None, None).unwrap_err();
+    assert!(matches!(refused, NoWayBack::Refused(_)), "{refused}");
+    let mut play = Play::of(LINE).tell("build", [Act::Fails("exit 3")]).play();
+    let unknown = play.begin_again(Some("biuld"), None).unwrap_err();
+    let phases = ["design", "build", "review"].map(str::to_owned).to_vec();
+    assert_eq!(unknown, NoWayBack::Unknown { given: "biuld".to_owned(), phases });
+    assert_eq!(ended(&play), "failed", "and nothing has changed");
+}

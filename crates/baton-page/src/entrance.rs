@@ -1,0 +1,54 @@
+//! The form to log in, and pages that say why something cannot be shown.
+
+use maud::{Markup, html};
+
+use crate::address;
+use crate::layout::{self, Frame, Section, Viewer};
+use crate::pieces::hidden;
+
+/// The name of the field with the token.
+pub const TOKEN_FIELD: &str = "token";
+
+/// The form to log in. `back` is where it leads, and `failed` says why the last try did not.
+pub fn log_in(viewer: &Viewer<'_>, back: &str, failed: Option<&str>) -> Markup {
+    let frame = Frame::still("Log in", Section::Elsewhere, address::LOG_IN);
+    layout::page(
+        viewer,
+        &frame,
+        html! {
+            div.narrow {
+                h1 { "Log in" }
+                @if let Some(failed) = failed { div.cause role="alert" { p.cause-what { (failed) } } }
+                form method="post" action=(address::LOG_IN) {
+                    (hidden("csrf", viewer.csrf))
+                    (hidden("back", back))
+                    label.field { span { "Token" } input.wide type="password" name=(TOKEN_FIELD) autocomplete="current-password" required autofocus; }
+                    button.main type="submit" { "Log in" }
+                }
+                p.soft { "Whoever runs the server makes one for you:" }
+                pre { "baton token create --role approver" }
+            }
+        },
+    )
+}
+
+/// Says that there is nothing at an address, or nothing for this viewer.
+pub fn not_found(viewer: &Viewer<'_>, what: &str) -> Markup {
+    error(viewer, "Not found", what)
+}
+
+/// Says why something cannot be done, and where to go on.
+pub fn error(viewer: &Viewer<'_>, title: &str, what: &str) -> Markup {
+    let frame = Frame::still(title, Section::Elsewhere, address::RUNS);
+    layout::page(
+        viewer,
+        &frame,
+        html! {
+            div.narrow {
+                h1 { (title) }
+                p.lead { (what) }
+                p { a.button href=(address::RUNS) { "Runs" } " " a.button href=(address::INBOX) { "Inbox" } }
+            }
+        },
+    )
+}

@@ -1,0 +1,90 @@
+//! A file that is decided about, as it was when it was examined: its changes, or all of it.
+
+use baton_engine::RunId;
+use maud::{Markup, html};
+
+use crate::address;
+use crate::pieces::beginning;
+
+/// So many lines of a file are shown; all of it is a link away.
+const LINES_MAX: usize = 120;
+
+/// So many bytes of a file are shown.
+const BYTES_MAX: usize = 12_000;
+
+/// A file that is decided about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exhibit {
+    /// Its path in the workspace.
+    pub path: String,
+    /// Its SHA-256, if it is kept: the server has it under this name.
+    pub sha256: Option<String>,
+    /// What is in it.
+    pub content: ExhibitContent,
+}
+
+/// What is in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExhibitContent {
+    /// A unified difference to what was there before.
+    Difference(String),
+    /// All of it: it is new, or was not changed.
+    Text(String),
+    /// Why it is not shown: it is gone, too large, or not text.
+    NotShown(String),
+}
+
+/// Shows files, each folded; a single one is open.
+pub(crate) fn shown(run: &RunId, exhibits: &[Exhibit]) -> Markup {
+    html! {
+        @for (index, exhibit) in exhibits.iter().enumerate() {
+            details.exhibit id={ "exhibit-" (index) } open[exhibits.len() == 1] {
+                summary { code { (exhibit.path) } " " span.quiet { (kind(&exhibit.content)) } }
+                (content(&exhibit.content))
+                @if let Some(sha256) = &exhibit.sha256 {
+                    p.quiet { a href=(address::artifact(run, sha256)) { "The whole file" } " · sha256 " code { (sha256) } }
+                }
+            }
+        }
+    }
+}
+
+fn kind(content: &ExhibitContent) -> String {
+    match content {
+        ExhibitContent::Difference(text) => {
+            let count = |sign: char, head: &str| {
+                text.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head)).count()
+            };
+            format!("+{} −{}", count('+', "+++"), count('-', "---"))
+        }
+        ExhibitContent::Text(text) => format!("{} lines", text.lines().count()),
+        ExhibitContent::NotShown(_) => "not shown".to_owned(),
+    }
+}
+
+fn content(content: &ExhibitContent) -> Markup {
+    match content {
+        ExhibitContent::NotShown(why) => html! { p.quiet { (why) } },
+        ExhibitContent::Text(text) => lines(text, |_| ""),
+        ExhibitContent::Difference(text) => lines(text, |line| match line.as_bytes().first() {
+            Some(b'+') => "plus",
+            Some(b'-') => "minus",
+            Some(b'@') => "hunk",
+            _ => "",
+        }),
+    }
+}
+
+fn lines(text: &str, class: impl Fn(&str) -> &'static str) -> Markup {
+    let shown = beginning(text, BYTES_MAX);
+    let count = shown.lines().count();
+    let is_cut = shown.len() < text.len() || count > LINES_MAX;
+    html! {
+        pre.lines tabindex="0" {
+            @for line in shown.lines().take(LINES_MAX) {
+                @match class(line) { "" => (line), class => span.(class) { (line) } } "\n"
+            }
+        }
+        @if is_cut { p.quiet { "The first " (count.min(LINES_MAX)) " of " (text.lines().count()) " lines." } }
+    }
+}

@@ -1,0 +1,217 @@
+//! One handoff: what was handed over, what arrived, the evidence, the prompt, the output, what it cost, what happened to it.
+
+use baton_engine::evidence::ExaminedClaim;
+use baton_engine::handoff::{StateName, WrittenDocument};
+use baton_engine::handover::Handover;
+use baton_engine::journal::Event;
+use baton_engine::run::Run;
+use baton_engine::session::Spending;
+use baton_engine::{Handoff, HandoffId};
+use baton_views::handoff::state as state_words;
+use baton_views::words::counted;
+use maud::{Markup, html};
+
+use crate::exhibit::{self, Exhibit};
+use crate::journal::{row, step_of};
+use crate::layout::{self, Frame, Section, Viewer};
+use crate::pieces::{cost, length, moment, pill, prose, tail, verbatim};
+use crate::{address, document, live};
+
+/// So many lines of the output are shown.
+const OUTPUT_LINES_MAX: usize = 80;
+
+/// So many links to other handoffs are shown.
+const LINKS_MAX: usize = 8;
+
+/// So many of the last events are shown.
+const EVENTS_MAX: usize = 30;
+
+/// A handoff with everything that is known about it.
+#[derive(Debug, Clone, Copy)]
+pub struct HandoffPage<'h> {
+    /// The handoff.
+    pub handoff: &'h Handoff,
+    /// Its run; `None` for one outside of workflows.
+    pub run: Option<&'h Run>,
+    /// What was asked.
+    pub request: &'h WrittenDocument,
+    /// What was answered last.
+    pub report: Option<&'h WrittenDocument>,
+    /// What those before have handed over.
+    pub given: &'h [Handover],
+    /// What was seen of its claims.
+    pub examined: &'h [ExaminedClaim],
+    /// The files that it is about.
+    pub exhibits: &'h [Exhibit],
+    /// What the agent was told in the last attempt.
+    pub prompt: Option<&'h str>,
+    /// What the last attempt wrote, or the end of it.
+    pub output: Option<&'h str>,
+    /// What it has spent.
+    pub spending: Spending,
+    /// How many tokens it took.
+    pub tokens: u64,
+    /// What happened to it, the oldest first.
+    pub events: &'h [Event],
+}
+
+/// The page.
+pub fn page(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> Markup {
+    let handoff = page.handoff;
+    let here = address::handoff(&handoff.run, &handoff.id);
+    let stream = address::run_events(&handoff.run, page.run.map_or(0, |run| run.seq));
+    let events = (!handoff.state.name().is_finished()).then_some(stream.as_str());
+    let name = name(page);
+    let frame = Frame::live(&name, Section::Runs, &here, events);
+    layout::page(viewer, &frame, content(viewer, page))
+}
+
+/// The content alone, for the script.
+pub fn fragment(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> Markup {
+    layout::fragment(content(viewer, page))
+}
+
+fn name(page: &HandoffPage<'_>) -> String {
+    page.run.map_or_else(|| page.handoff.id.to_string(), |run| step_of(run, &page.handoff.id))
+}
+
+fn content(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> Markup {
+    let handoff = page.handoff;
+    let state = handoff.state.name();
+    html! {
+        div #(live::HANDOFF) {
+            p.trail {
+                a href=(address::RUNS) { "Runs" }
+                @if page.run.is_some() { " / " a href=(address::run(&handoff.run)) { (handoff.run) } }
+            }
+            h1.run-title { (name(page)) " " (pill(state.as_str(), &state.as_str().replace('_', " "))) }
+            @let words = state_words(handoff, viewer.now);
+            @if words != state.as_str() { p.lead { (words) } }
+            (figures(page))
+            @if state == StateName::AwaitingPerson {
+                p { a.button href=(address::question(&handoff.id)) { "Decide" } }
+            }
+            (way(page))
+            (arrived(page))
+            (handed_over(page))
+            (work(page))
+            (happened(page))
+        }
+    }
+}
+
+fn figures(page: &HandoffPage<'_>) -> Markup {
+    let handoff = page.handoff;
+    let ended = handoff.state.finished_at();
+    html! {
+        dl.figures {
+            div { dt { "From → to" } dd { (handoff.terms.from) " → " (handoff.terms.to) } }
+            div { dt { "Sent" } dd { (moment(handoff.accepted_at)) } }
+            @if let Some(ended) = ended {
+                div { dt { "Took" } dd { (length(baton_views::words::span(handoff.accepted_at, ended))) } }
+            }
+            div { dt { "Attempts" } dd { (handoff.attempts) } }
+            div { dt { "Spent" } dd { (cost(&page.spending, page.tokens)) } }
+            div { dt { "Id" } dd { code { (handoff.id) } } }
+        }
+    }
+}
+
+/// Where it came from and where it led, with links to those before, after and beside it.
+fn way(page: &HandoffPage<'_>) -> Markup {
+    let Some((run, tracked)) = page.run.and_then(|run| Some((run, run.find(&page.handoff.id)?))) else {
+        return html! {};
+    };
+    let is_shown = |id: &&HandoffId| id.as_str() != run.id.as_str();
+    let link = |id: &HandoffId| html! { a href=(address::handoff(&run.id, id)) { (step_of(run, id)) } };
+    let followed = run.handoffs().filter(|other| other.step.after.as_ref() == Some(&page.handoff.id));
+    let helped = run.handoffs().filter(|other| other.step.about.as_ref() == Some(&page.handoff.id));
+    let next: Vec<&HandoffId> = followed.chain(helped).map(|other| &other.handoff.id).take(LINKS_MAX).collect();
+    html! {
+        ul.way-list {
+            @if let Some(after) = tracked.step.after.as_ref().filter(is_shown) { li { "After " (link(after)) } }
+            @if let Some(about) = tracked.step.about.as_ref().filter(is_shown) { li { "About " (link(about)) } }
+            @if let Some(route) = &tracked.route {
+                li { "Then " b { (route.to) } ": " (route.why)
+                    @if let Some(instead) = &route.instead_of { " (the agent suggested " (instead) ")" } }
+            }
+            @if !next.is_empty() { li { "See " @for (index, id) in next.iter().enumerate() { @if index > 0 { ", " } (link(id)) } } }
+        }
+    }
+}
+
+fn arrived(page: &HandoffPage<'_>) -> Markup {
+    let failure = page.handoff.last_failure.as_ref();
+    html! {
+        section {
+            h2 { "What arrived" }
+            @if let Some(failure) = failure {
+                @if page.handoff.state.name() == StateName::Completed {
+                    details.whole #failure { summary { "An earlier attempt failed: " (failure.code.as_str()) } (tail(&failure.message, 14)) }
+                } @else {
+                    div.cause { p.cause-what { "Last failure: " (failure.code.as_str()) } (tail(&failure.message, 14)) }
+                }
+            }
+            @match page.report {
+                Some(report) => (document::shown("report", report)),
+                None => p.quiet { "No report yet." }
+            }
+            @if !page.examined.is_empty() {
+                h3 { "Evidence " span.quiet { (counted(page.examined.len(), "claim")) } }
+                (document::evidence(page.examined))
+            }
+            @if !page.exhibits.is_empty() { h3 { "Files" } (exhibit::shown(&page.handoff.run, page.exhibits)) }
+        }
+    }
+}
+
+fn handed_over(page: &HandoffPage<'_>) -> Markup {
+    html! {
+        section {
+            h2 { "What was handed over" }
+            (document::shown("request", page.request))
+            @for (index, note) in page.handoff.notes.iter().enumerate() {
+                h3 { (note.about.as_str()) " by " (note.from) }
+                @if let Some(question) = &note.question { p.quiet { (question) } }
+                (prose(&format!("note-{index}"), &note.text))
+            }
+            @for (index, given) in page.given.iter().enumerate() {
+                details.given id={ "given-" (index) } {
+                    summary { (given.label) @if let Some(file) = &given.file { span.quiet { " " (file) } } }
+                    (verbatim(&given.text))
+                }
+            }
+        }
+    }
+}
+
+fn work(page: &HandoffPage<'_>) -> Markup {
+    html! {
+        @if page.prompt.is_some() || page.output.is_some() {
+            section {
+                h2 { "The last attempt" }
+                @if let Some(prompt) = page.prompt {
+                    details #prompt { summary { "Prompt " span.quiet { (counted(prompt.lines().count(), "line")) } } (verbatim(prompt)) }
+                }
+                @if let Some(output) = page.output {
+                    details #output open[!page.handoff.state.name().is_finished()] {
+                        summary { "Output " span.quiet { (counted(output.lines().count(), "line")) } }
+                        (tail(output, OUTPUT_LINES_MAX))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn happened(page: &HandoffPage<'_>) -> Markup {
+    let from = page.events.len().saturating_sub(EVENTS_MAX);
+    let name = name(page);
+    html! {
+        section {
+            h2 { "What happened to it" }
+            ol.events { @for event in page.events[from..].iter().rev() { (row(event, &name, None)) } }
+            @if from > 0 { p { a href=(address::journal(&page.handoff.run)) { "Earlier events" } } }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Small parts that several pages have: times, states, texts, empty places, forms.
+
+use std::time::Duration;
+
+use baton_engine::evidence::ClaimFinding;
+use baton_engine::session::Spending;
+use baton_views::activity::thousands;
+use baton_views::words::{ago, cut, took};
+use jiff::Timestamp;
+use maud::{Markup, html};
+
+/// More of a text than this is folded away.
+const TEXT_SHOWN_MAX: usize = 600;
+
+/// More of a text than this is never in a page; the whole is a link or a command away.
+const TEXT_BYTES_MAX: usize = 6_000;
+
+/// Shows how long ago something was. The script keeps it current and adds the reader's own time.
+pub(crate) fn since(at: Timestamp, now: Timestamp) -> Markup {
+    html! { time.ago datetime=(at) title=(utc(at)) { (ago(at, now)) } }
+}
+
+/// Shows a time. The script turns it into the reader's own.
+pub(crate) fn moment(at: Timestamp) -> Markup {
+    html! { time.at datetime=(at) title=(utc(at)) { (at.strftime("%-d %b %H:%M:%S UTC")) } }
+}
+
+fn utc(at: Timestamp) -> String {
+    at.strftime("%F %H:%M:%S UTC").to_string()
+}
+
+/// Shows a state: a colour, a sign and a word, so that nobody depends on colours.
+pub(crate) fn pill(class: &str, word: &str) -> Markup {
+    html! { span.pill.(class) { (word) } }
+}
+
+/// Shows what something cost, or that nobody told.
+pub(crate) fn cost(spending: &Spending, tokens: u64) -> Markup {
+    let price = spending.to_string();
+    html! {
+        @if !price.is_empty() { (price) }
+        @if tokens > 0 {
+            @if !price.is_empty() { " · " }
+            span.quiet { (thousands(tokens)) " tokens" }
+        }
+        @if price.is_empty() && tokens == 0 { span.quiet { "–" } }
+    }
+}
+
+/// Shows how long something took.
+pub(crate) fn length(duration: Duration) -> String {
+    took(duration)
+}
+
+/// Returns the class and the sign of a verdict.
+pub(crate) fn verdict_sign(verdict: ClaimFinding) -> (&'static str, &'static str) {
+    match verdict {
+        ClaimFinding::Verified => ("good", "✓"),
+        ClaimFinding::Refuted => ("bad", "✗"),
+        ClaimFinding::Unverifiable => ("open", "?"),
+    }
+}
+
+/// Says that there is nothing, and what to do next.
+pub(crate) fn empty(title: &str, next: Markup) -> Markup {
+    html! { div.empty { p.empty-title { (title) } div.empty-next { (next) } } }
+}
+
+/// Shows text as it was written; the rest of a long one is folded away under this id.
+pub(crate) fn prose(id: &str, text: &str) -> Markup {
+    let text = text.trim();
+    let shown = beginning(text, TEXT_SHOWN_MAX);
+    html! {
+        @if shown.len() == text.len() { p.prose { (text) } }
+        @else {
+            details.more #(id) {
+                summary { span.prose { (cut(shown, usize::MAX)) "…" } }
+                p.prose { (beginning(text, TEXT_BYTES_MAX)) @if text.len() > TEXT_BYTES_MAX { "…" } }
+            }
+        }
+    }
+}
+
+/// Shows text in which every letter counts; only the beginning of a very long one.
+pub(crate) fn verbatim(text: &str) -> Markup {
+    let shown = beginning(text, TEXT_BYTES_MAX);
+    html! {
+        pre tabindex="0" { (shown) }
+        @if shown.len() < text.len() {
+            p.quiet { "The first " (shown.len() / 1000) " of " (text.len() / 1000) " kB." }
+        }
+    }
+}
+
+/// Shows the end of an output, where the reason usually is.
+pub(crate) fn tail(text: &str, lines_max: usize) -> Markup {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let left_out = lines.len().saturating_sub(lines_max);
+    let shown = lines[left_out..].join("\n");
+    let start = shown.ceil_char_boundary(shown.len().saturating_sub(TEXT_BYTES_MAX));
+    html! {
+        pre.tail tabindex="0" {
+            @if left_out > 0 || start > 0 { span.quiet { "… " (left_out) " lines before\n" } }
+            (&shown[start..])
+        }
+    }
+}
+
+/// Returns the beginning of a text, never more bytes than this.
+pub(crate) fn beginning(text: &str, bytes_max: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes_max)]
+}
+
+/// A field of a form that nobody sees.
+pub(crate) fn hidden(name: &str, value: &str) -> Markup {
+    html! { input type="hidden" name=(name) value=(value); }
+}

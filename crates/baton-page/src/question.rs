@@ -1,0 +1,374 @@
+//! One question: exactly what is decided about, what each answer leads to, what happened before, and the forms that decide.
+
+use baton_engine::Handoff;
+use baton_engine::handoff::StateName;
+use baton_engine::journal::Event;
+use baton_engine::lifecycle::{Decide, Decision};
+use baton_engine::people::{ExpectedReply, FailedCommand, Question};
+use baton_views::graph::{EdgeKind, Graph};
+use baton_views::words::one_line;
+use jiff::Timestamp;
+use maud::{Markup, html};
+
+use crate::exhibit::{self, Exhibit};
+use crate::inbox::{headline, kind_pill};
+use crate::journal::row;
+use crate::layout::{self, Frame, Section, Viewer};
+use crate::pieces::{hidden, pill, prose, since, tail};
+use crate::{address, document, live};
+
+/// So many of the last events are shown.
+const EVENTS_MAX: usize = 12;
+
+/// A question with everything that a decision needs.
+#[derive(Debug, Clone, Copy)]
+pub struct QuestionPage<'q> {
+    /// The handoff that waits.
+    pub handoff: &'q Handoff,
+    /// What is asked.
+    pub question: &'q Question,
+    /// The files that are decided about.
+    pub exhibits: &'q [Exhibit],
+    /// The flow of the run, which says where each answer leads; `None` outside of workflows.
+    pub flow: Option<&'q Graph>,
+    /// What happened to the handoff, the oldest first.
+    pub events: &'q [Event],
+    /// What was wrong with a decision that was just sent, with the words that were typed.
+    pub refused: Option<&'q RefusedForm>,
+}
+
+/// A form that could not be taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedForm {
+    /// Why, in a sentence.
+    pub why: String,
+    /// What was typed.
+    pub words: String,
+}
+
+/// Names of the fields of the forms that decide. The server reads them.
+pub mod field {
+    /// One of [`super::decision_words`].
+    pub const DECISION: &str = "decision";
+    /// The digest of what was shown.
+    pub const SHOWN: &str = "shown";
+    /// Feedback, answers or a question.
+    pub const WORDS: &str = "words";
+    /// The choice.
+    pub const CHOICE: &str = "choice";
+    /// What is said beyond that.
+    pub const NOTE: &str = "note";
+}
+
+/// Returns the words of the field `decision`.
+pub fn decision_words() -> [&'static str; 4] {
+    ["approve", "reject", "answer", "ask"]
+}
+
+/// The page.
+pub fn page(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
+    let question = page.question;
+    let here = address::question(&question.handoff);
+    let title = headline(question);
+    let live = Frame::live(&title, Section::Inbox, &here, Some(address::EVENTS));
+    let frame = Frame { is_typed_in: true, ..live };
+    layout::page(
+        viewer,
+        &frame,
+        html! {
+            p.trail { a href=(address::INBOX) { "Inbox" } " / " a href=(address::run(&question.run)) { (question.run) }
+                @if !question.phase.is_empty() { " / " (question.phase) } }
+            h1.run-title { (title) " " (kind_pill(page.handoff, question)) }
+            p.quiet { (question.agent) " asked " (since(page.handoff.changed_at, viewer.now)) " · " code { (question.handoff) } }
+            div #(live::QUESTION) {}
+            @if let Some(refused) = page.refused { div.cause role="alert" { p.cause-what { "Not decided: " (refused.why) } } }
+            div.decision-page {
+                div { (subject(page)) }
+                section.decide aria-label="Your decision" { (decide(viewer, page)) }
+            }
+            (history(page))
+        },
+    )
+}
+
+/// Says above the question, while somebody looks at it, that it does not wait any more; nothing while it does.
+pub fn fragment(handoff: &Handoff, decide: Option<&Decide>) -> Markup {
+    let is_open = handoff.state.name() == StateName::AwaitingPerson;
+    layout::fragment(html! {
+        div #(live::QUESTION) role="status" {
+            @if !is_open {
+                p.notice {
+                    @match decide {
+                        Some(decide) => { "Already " (decision_word(&decide.decision)) " by " b { (decide.who()) } ". " }
+                        None => "It does not wait for a person any more. "
+                    }
+                    a href=(address::handoff(&handoff.run, &handoff.id)) { "See what happened" }
+                }
+            }
+        }
+    })
+}
+
+/// Tells that a question was decided meanwhile, by whom and how.
+pub fn already_decided(viewer: &Viewer<'_>, handoff: &Handoff, decide: Option<(&Decide, Timestamp)>) -> Markup {
+    let here = address::question(&handoff.id);
+    let frame = Frame::still("Already decided", Section::Inbox, &here);
+    layout::page(
+        viewer,
+        &frame,
+        html! {
+            h1 { "Already decided" }
+            @match decide {
+                Some((decide, at)) => {
+                    p.lead { (pill("done", decision_word(&decide.decision))) " by " b { (decide.who()) } " " (since(at, viewer.now)) span.quiet { " (" (decide.way()) ")" } }
+                    @if let Some(text) = said(decide) { (prose("said", text)) }
+                }
+                None => p.lead { "It does not wait for a person any more: " (handoff.state.name().as_str().replace('_', " ")) "." }
+            }
+            p { "Nothing of yours was recorded." }
+            p { a.button href=(address::INBOX) { "Back to the inbox" } " " a.button href=(address::handoff(&handoff.run, &handoff.id)) { "See what happened" } }
+        },
+    )
+}
+
+fn decision_word(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Approve => "approved",
+        Decision::Reject { .. } => "rejected",
+        Decision::Answer { .. } => "answered",
+        Decision::Ask { .. } => "asked about",
+    }
+}
+
+fn said(decide: &Decide) -> Option<&str> {
+    match &decide.decision {
+        Decision::Approve => decide.note.as_deref(),
+        Decision::Reject { feedback: text } | Decision::Answer { answers: text } | Decision::Ask { question: text } => {
+            Some(text)
+        }
+    }
+}
+
+/// Everything that is decided about.
+fn subject(page: &QuestionPage<'_>) -> Markup {
+    let question = page.question;
+    let shown = question.handed_in.as_ref().or(question.document.as_ref());
+    html! {
+        @if let Some(failed) = &question.trouble { (trouble(failed)) }
+        @if !question.text.trim().is_empty() { section { h2 { "So far" } (prose("so-far", &question.text)) } }
+        @if !question.items.is_empty() {
+            section { h2 { "Look at" } ol { @for item in &question.items { li { (item) } } } }
+        }
+        @if !question.questions.is_empty() {
+            section { h2 { "What is asked" } ol.asked-list { @for asked in &question.questions { li { (asked.text) } } } }
+        }
+        @if !page.exhibits.is_empty() {
+            section { h2 { "Files" } (exhibit::shown(&question.run, page.exhibits)) }
+        }
+        @if !question.examined.is_empty() {
+            section { h2 { "Evidence" } (document::evidence(&question.examined)) }
+        }
+        @if let Some(written) = shown {
+            @if written.read_request().is_some() {
+                // What it asks stands above, in the words of the question.
+                details.whole #request { summary { "The request to you" } (document::shown("document", written)) }
+            } @else {
+                section { h2 { "The document" } (document::shown("document", written)) }
+            }
+        }
+        @if !question.gaps.is_empty() {
+            section { (document::list("Not fully caged", question.gaps.iter().map(String::as_str))) }
+        }
+    }
+}
+
+fn trouble(failed: &FailedCommand) -> Markup {
+    html! {
+        section.cause {
+            p.cause-what { (failed.what) }
+            @if let Some(command) = &failed.command { p { code { (command) } } }
+            @if !failed.output.trim().is_empty() { (tail(&failed.output, 14)) }
+            @if let Some(log) = &failed.log { p.quiet { "All of it: " code { (log.to_string_lossy()) } } }
+        }
+    }
+}
+
+fn decide(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
+    let question = page.question;
+    let is_signed = question.approval.as_ref().is_some_and(|approval| approval.signed)
+        && question.reply != ExpectedReply::Clarification;
+    html! {
+        h2 { "Your decision" }
+        @if let Some(approval) = question.approval.as_ref() {
+            p.soft { "Decided by " (approval.in_words()) "." }
+            @for vote in &question.approvals {
+                p { @if vote.withdrawn { "– " } @else { "✓ " } (vote.who()) @if let Some(choice) = &vote.choice { ": " (choice) } @if vote.withdrawn { " (withdrawn)" } }
+            }
+        }
+        @if !viewer.may_decide { p.soft { "You can look, but not decide. " a href=(address::LOG_IN) { "Log in as an approver" } "." } }
+        @else if is_signed { (signing(question)) }
+        @else { (forms(viewer, page)) }
+        p.digest.quiet { "It counts for exactly what is shown here: " code title=(question.shown.0) { (question.shown.0.chars().take(12).collect::<String>()) } }
+    }
+}
+
+/// Gates that demand signatures are decided where the key is.
+fn signing(question: &Question) -> Markup {
+    let digest: String = question.shown.0.chars().take(12).collect();
+    html! {
+        p { "This gate counts signed decisions only. Sign where your key is:" }
+        @for verb in verbs(question.reply) {
+            pre { "baton " (verb) " " (question.handoff) " --sign --shown " (digest) }
+        }
+    }
+}
+
+fn verbs(reply: ExpectedReply) -> &'static [&'static str] {
+    match reply {
+        ExpectedReply::Review => &["approve", "reject", "ask"],
+        ExpectedReply::Escalation => &["answer", "reject", "ask"],
+        ExpectedReply::Approval | ExpectedReply::Request => &["approve", "reject"],
+        ExpectedReply::GateChoice => &["answer", "reject"],
+        ExpectedReply::Clarification | ExpectedReply::Choice => &["answer"],
+    }
+}
+
+fn forms(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
+    let reply = page.question.reply;
+    html! {
+        @for verb in verbs(reply) {
+            @match *verb {
+                "approve" => (form(viewer, page, "approve", true, html! {
+                    label.field { span { "Note " span.quiet { "(optional, goes to the next agent)" } } textarea name=(field::NOTE) {} }
+                    button.main type="submit" { "Approve" }
+                }))
+                "reject" => (form(viewer, page, "reject", false, html! {
+                    label.field { span { "What must change" } textarea name=(field::WORDS) required { (typed(page)) } }
+                    button.danger type="submit" { "Reject" }
+                }))
+                "ask" => (form(viewer, page, "ask", false, html! {
+                    label.field { span { "Your question" } textarea name=(field::WORDS) required {} }
+                    button type="submit" { "Ask" }
+                }))
+                _ => (form(viewer, page, "answer", true, answer(page)))
+            }
+        }
+    }
+}
+
+fn typed<'q>(page: &QuestionPage<'q>) -> &'q str {
+    page.refused.map(|refused| refused.words.as_str()).unwrap_or_default()
+}
+
+/// One form, with where it leads. The usual one is open, the others open on demand.
+fn form(viewer: &Viewer<'_>, page: &QuestionPage<'_>, verb: &str, is_usual: bool, content: Markup) -> Markup {
+    let question = page.question;
+    let fields = html! {
+        form method="post" action=(address::decide(&question.handoff)) {
+            (hidden("csrf", viewer.csrf))
+            (hidden(field::DECISION, verb))
+            (hidden(field::SHOWN, &question.shown.0))
+            p.leads.soft { (leads_to(page, verb)) }
+            (content)
+        }
+    };
+    html! {
+        @if is_usual { div.act-open id={ "decide-" (verb) } { (fields) } }
+        @else {
+            details.act id={ "decide-" (verb) } { summary.button { (words_of(verb)) } (fields) }
+        }
+    }
+}
+
+fn words_of(verb: &str) -> &'static str {
+    match verb {
+        "reject" => "Reject with feedback",
+        "ask" => "Ask the agent first",
+        _ => "Answer",
+    }
+}
+
+fn answer(page: &QuestionPage<'_>) -> Markup {
+    let question = page.question;
+    let takes_words = !question.reply.is_choice();
+    html! {
+        @if !question.choices.is_empty() {
+            fieldset.choices {
+                legend.visually-hidden { "Choices" }
+                @for (word, meaning) in &question.choices {
+                    label.choice { input type="radio" name=(field::CHOICE) value=(word) required[!takes_words];
+                        span { b { (word) } @if !meaning.is_empty() { " " span.soft { (meaning) } }
+                            @if let Some(to) = edge_to(page, word) { " " span.quiet { "→ " (to) } } } }
+                }
+            }
+        }
+        @if takes_words {
+            label.field {
+                span { @if question.choices.is_empty() { "Your answer" } @else { "Or in your own words" } }
+                textarea name=(field::WORDS) required[question.choices.is_empty()] { (typed(page)) }
+            }
+        } @else {
+            label.field { span { "Note " span.quiet { "(optional)" } } textarea name=(field::NOTE) {} }
+        }
+        button.main type="submit" { "Answer" }
+    }
+}
+
+/// Says what follows from an answer.
+fn leads_to(page: &QuestionPage<'_>, verb: &str) -> String {
+    let question = page.question;
+    let agent = one_line(&question.agent);
+    let is_gate = matches!(question.reply, ExpectedReply::Approval | ExpectedReply::GateChoice);
+    let next = next_of(page, &[EdgeKind::Next, EdgeKind::When]);
+    let back = next_of(page, &[EdgeKind::Failure]);
+    match verb {
+        "approve" => match next {
+            Some(next) => format!("Leads to {next}."),
+            None => "The work is accepted, and the run goes on.".to_owned(),
+        },
+        "reject" if is_gate => match back {
+            Some(back) => format!("The gate fails; leads to {back}."),
+            None => "The gate fails, and the run asks what follows.".to_owned(),
+        },
+        "reject" => format!("Goes back to {agent} with your words."),
+        "ask" => format!("{agent} gets your question; its next report comes back here."),
+        _ if question.reply.is_choice() => "The run goes on as you choose.".to_owned(),
+        _ => format!("{agent} gets its question with your answer, and goes on."),
+    }
+}
+
+/// Names where the flow leads from the phase of the question.
+fn next_of(page: &QuestionPage<'_>, ways: &[EdgeKind]) -> Option<String> {
+    let graph = page.flow?;
+    let from = graph.nodes.iter().position(|node| node.path == page.question.phase && !node.path.is_empty())?;
+    let names: Vec<&str> = graph
+        .edges
+        .iter()
+        .filter(|edge| edge.from == from && ways.contains(&edge.way))
+        .map(|edge| graph.nodes[edge.to].label.as_str())
+        .collect();
+    (!names.is_empty()).then(|| names.join(" or "))
+}
+
+/// Names where a choice leads, where the workflow says so.
+fn edge_to<'g>(page: &QuestionPage<'g>, choice: &str) -> Option<&'g str> {
+    let graph = page.flow?;
+    let from = graph.nodes.iter().position(|node| node.path == page.question.phase && !node.path.is_empty())?;
+    let names = |label: &str| label.split(',').any(|word| word.trim() == choice);
+    let edge = graph
+        .edges
+        .iter()
+        .find(|edge| edge.from == from && edge.way == EdgeKind::Choice && edge.label.as_deref().is_some_and(names))?;
+    Some(graph.nodes[edge.to].label.as_str())
+}
+
+fn history(page: &QuestionPage<'_>) -> Markup {
+    let from = page.events.len().saturating_sub(EVENTS_MAX);
+    html! {
+        @if !page.events.is_empty() {
+            section { h2 { "What happened before" } ol.events {
+                @for event in page.events[from..].iter().rev() { (row(event, &page.question.phase, None)) }
+            } }
+        }
+    }
+}

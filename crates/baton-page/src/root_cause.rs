@@ -1,0 +1,58 @@
+//! Why a run stands still or has failed: the command, its last lines, and what to do.
+
+use baton_engine::flow;
+use baton_engine::people::{FailedCommand, Question};
+use baton_engine::run::{Run, TrackedHandoff};
+use baton_views::step_name::StepName;
+use maud::{Markup, html};
+
+use crate::address;
+use crate::pieces::tail;
+
+/// So many of the last lines are shown.
+const LINES_MAX: usize = 14;
+
+/// Why a run stands still or has failed.
+pub(crate) struct RootCause<'r> {
+    pub(crate) step: &'r TrackedHandoff,
+    pub(crate) failed: FailedCommand,
+    /// The question that decides what follows.
+    pub(crate) question: Option<&'r Question>,
+}
+
+impl<'r> RootCause<'r> {
+    /// Finds it: what a person is asked about, or what failed last in a run that was given up.
+    pub(crate) fn of(run: &'r Run, questions: &'r [Question]) -> Option<RootCause<'r>> {
+        let asked = questions.iter().find_map(|question| {
+            let failed = question.trouble.clone()?;
+            let asking = run.find(&question.handoff)?;
+            let step = asking.step.about.as_ref().and_then(|about| run.find(about)).unwrap_or(asking);
+            Some(RootCause { step, failed, question: Some(question) })
+        });
+        let has_failed = run.is_finished() && !run.root().passed();
+        asked.or_else(|| {
+            let mut steps = run.handoffs().rev().filter(|tracked| has_failed && tracked.step.role.is_phase());
+            steps.find_map(|step| Some(RootCause { step, failed: flow::trouble(run, step)?, question: None }))
+        })
+    }
+
+    /// Shows it.
+    pub(crate) fn shown(&self, run: &Run) -> Markup {
+        let FailedCommand { command, what, output, log } = &self.failed;
+        let id = &self.step.handoff.id;
+        html! {
+            section.cause aria-labelledby="cause" {
+                h2 #cause { "What went wrong in " a href=(address::handoff(&run.id, id)) { (StepName::of(self.step)) } }
+                p.cause-what { (what) }
+                @if let Some(command) = command { p { code { (command) } } }
+                @if !output.trim().is_empty() { (tail(output, LINES_MAX)) }
+                p.quiet {
+                    @if let Some(log) = log { "All of it: " code { (log.to_string_lossy()) } }
+                }
+                @if let Some(question) = self.question {
+                    p { a.button href=(address::question(&question.handoff)) { "Decide what follows" } }
+                }
+            }
+        }
+    }
+}

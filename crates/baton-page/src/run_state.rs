@@ -1,0 +1,160 @@
+//! The honest state of a run, in one word, and why it waits, in one sentence.
+
+use baton_engine::Handoff;
+use baton_engine::handoff::{State, StateName};
+use baton_engine::lifecycle::readable_claimant;
+use baton_engine::run::{Run, TrackedHandoff};
+use baton_engine::step::Role;
+use baton_views::details::ListedRun;
+use baton_views::standing::RunStanding;
+use baton_views::words::{ago, ahead, cut, one_line};
+use jiff::Timestamp;
+
+/// The longest reason in a list.
+const REASON_MAX: usize = 180;
+
+/// Where a run is, as people sort runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunState {
+    /// Somebody works.
+    Running,
+    /// A person must decide before it goes on.
+    Waiting,
+    /// Nobody drives it, and it could go on.
+    Interrupted,
+    /// It is done.
+    Completed,
+    /// It was given up.
+    Failed,
+    /// It was called off.
+    Cancelled,
+}
+
+impl RunState {
+    /// All of them, the most urgent first.
+    pub const ALL: [RunState; 6] = [
+        RunState::Waiting,
+        RunState::Running,
+        RunState::Interrupted,
+        RunState::Failed,
+        RunState::Completed,
+        RunState::Cancelled,
+    ];
+
+    /// Returns the state of a run that stands here, with so many open questions.
+    pub fn of(standing: &RunStanding, questions: usize) -> RunState {
+        match standing {
+            RunStanding::Ended(StateName::Failed) => RunState::Failed,
+            RunStanding::Ended(StateName::Cancelled) => RunState::Cancelled,
+            RunStanding::Ended(_) => RunState::Completed,
+            RunStanding::Waiting(_) => RunState::Waiting,
+            _ if questions > 0 => RunState::Waiting,
+            RunStanding::Driven(_) => RunState::Running,
+            RunStanding::Silent { .. } | RunStanding::Left => RunState::Interrupted,
+        }
+    }
+
+    /// Returns its word in addresses and classes.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RunState::Running => "running",
+            RunState::Waiting => "waiting",
+            RunState::Interrupted => "interrupted",
+            RunState::Completed => "completed",
+            RunState::Failed => "failed",
+            RunState::Cancelled => "cancelled",
+        }
+    }
+
+    /// Finds a state by its word.
+    pub fn parse(word: &str) -> Option<RunState> {
+        RunState::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+
+    /// Returns what people read.
+    pub fn words(self) -> &'static str {
+        match self {
+            RunState::Waiting => "waiting for a person",
+            other => other.as_str(),
+        }
+    }
+
+    /// Returns whether nothing more happens by itself.
+    pub fn is_ended(self) -> bool {
+        matches!(self, RunState::Completed | RunState::Failed | RunState::Cancelled)
+    }
+}
+
+/// Says in one sentence what a run in a list waits for, or why it ended.
+pub fn why(listed: &ListedRun, now: Timestamp) -> String {
+    if let Some(first) = listed.waiting.first() {
+        let more = match listed.waiting.len() - 1 {
+            0 => String::new(),
+            1 => " and 1 more question".to_owned(),
+            more => format!(" and {more} more questions"),
+        };
+        return format!("{} must decide {}{more}", capital(&first.person), step(listed, first.handoff.as_str()));
+    }
+    standing(&listed.standing, &listed.root, &listed.phases, now)
+}
+
+/// Says in one sentence how a run stands that waits for nobody.
+pub fn standing(standing: &RunStanding, root: &Handoff, phases: &[String], now: Timestamp) -> String {
+    let reason = || root.last_failure.as_ref().map(|failure| cut(&one_line(&failure.message), REASON_MAX));
+    match standing {
+        RunStanding::Driven(_) if phases.is_empty() => "Deciding what comes next".to_owned(),
+        RunStanding::Driven(_) => format!("Working on {}", listed_phases(phases)),
+        RunStanding::Silent { by, since } => {
+            format!("{} was last heard of {}; resume to go on", one_line(readable_claimant(by)), ago(*since, now))
+        }
+        RunStanding::Left => "Nobody drives it; resume to go on".to_owned(),
+        RunStanding::Waiting(_) => "A person must decide".to_owned(),
+        RunStanding::Ended(StateName::Failed) => reason().unwrap_or_else(|| "It failed".to_owned()),
+        RunStanding::Ended(StateName::Cancelled) => "Called off".to_owned(),
+        RunStanding::Ended(_) => "All phases are done".to_owned(),
+    }
+}
+
+/// Says what a run waits for in which nobody works: a time, a worker, or help. `None` if somebody works, or nothing is open.
+pub fn waits_for(run: &Run, now: Timestamp) -> Option<String> {
+    let is_step = |tracked: &&TrackedHandoff| !matches!(tracked.step.role, Role::Run | Role::Group);
+    let open: Vec<&TrackedHandoff> = run.open().filter(is_step).collect();
+    let works = |tracked: &&TrackedHandoff| matches!(tracked.handoff.state, State::Claimed { .. } | State::Verifying);
+    if open.iter().any(works) {
+        return None;
+    }
+    open.into_iter().find_map(|tracked| {
+        let (handoff, phase) = (&tracked.handoff, &tracked.step.phase);
+        match &handoff.state {
+            State::Pending { ready_at } if *ready_at > now => {
+                let failure = handoff.last_failure.as_ref().map(|failure| one_line(&failure.message));
+                let why = failure.map(|why| format!(": {}", cut(&why, REASON_MAX))).unwrap_or_default();
+                Some(format!("{phase} is tried again {}{why}", ahead(*ready_at, now)))
+            }
+            State::Pending { .. } if !handoff.terms.is_reserved() => {
+                let queue = one_line(handoff.terms.queue());
+                Some(format!("{phase} waits for a worker of {queue}, sent {}", ago(handoff.changed_at, now)))
+            }
+            State::Blocked { reason } => Some(format!("{phase} is blocked: {}", cut(&one_line(reason), REASON_MAX))),
+            _ => None,
+        }
+    })
+}
+
+fn step<'n>(listed: &ListedRun, name: &'n str) -> &'n str {
+    let name = name.strip_prefix(listed.root.id.as_str()).map_or(name, |rest| rest.trim_start_matches('.'));
+    // Most phases are visited once.
+    name.strip_suffix(".1").unwrap_or(name)
+}
+
+fn listed_phases(phases: &[String]) -> String {
+    let shown: Vec<&str> = phases.iter().take(3).map(String::as_str).collect();
+    let more = phases.len().saturating_sub(shown.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}

@@ -1,0 +1,129 @@
+// Makes pages live: fetches the fragments that the stream of events names, keeps times current, and listens to keys.
+// Everything works without it.
+
+const policy = window.trustedTypes?.createPolicy("baton", { createHTML: (html) => html });
+const parse = (html) => new DOMParser().parseFromString(policy ? policy.createHTML(html) : html, "text/html");
+
+// Times: relative ones stay current, all of them are in the reader's zone.
+
+const zoned = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const short = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const units = [[86400, "d"], [3600, "h"], [60, "m"], [1, "s"]];
+
+function briefly(seconds) {
+  const first = units.findIndex(([size]) => seconds >= size);
+  if (first < 0) return "now";
+  const parts = [];
+  for (const [size, unit] of units.slice(first, first + 2)) {
+    const count = Math.floor(seconds / size);
+    seconds -= count * size;
+    if (count > 0) parts.push(count + unit);
+  }
+  return parts.join("") + " ago";
+}
+
+function tellTimes(root) {
+  for (const time of root.querySelectorAll("time")) {
+    const at = new Date(time.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    time.title = zoned.format(at);
+    time.textContent = time.classList.contains("ago") ? briefly((Date.now() - at) / 1000) : short.format(at);
+  }
+}
+
+// Fragments: replaced by id. Folds stay open, the focus stays where it is, and nobody loses what they are typing.
+
+const isTyping = (element) => element?.matches("textarea, input:not([type=hidden]), select") && element.value !== element.defaultValue;
+
+function replace(id, html) {
+  const old = document.getElementById(id);
+  const fresh = parse(html).getElementById(id);
+  if (!old || !fresh || [...old.querySelectorAll("textarea, input")].some(isTyping)) return;
+  for (const fold of old.querySelectorAll("details[id]")) {
+    const same = fresh.querySelector("#" + CSS.escape(fold.id));
+    if (same) same.open = fold.open;
+  }
+  const focused = old.contains(document.activeElement) ? document.activeElement : null;
+  const name = focused?.id;
+  const link = focused?.getAttribute("href");
+  const place = [window.scrollX, window.scrollY];
+  tellTimes(fresh);
+  old.replaceWith(fresh);
+  const again = name ? document.getElementById(name) : link && fresh.querySelector(`a[href="${CSS.escape(link)}"]`);
+  again?.focus({ preventScroll: true });
+  window.scrollTo(...place);
+}
+
+async function refresh(ids) {
+  for (const id of ids) {
+    if (!document.getElementById(id)) continue;
+    const address = new URL(location.href);
+    address.searchParams.set("fragment", id);
+    try {
+      const answer = await fetch(address, { headers: { accept: "text/html" } });
+      if (answer.ok) replace(id, await answer.text());
+    } catch {
+      // The stream connects again by itself, and names what has changed since.
+    }
+  }
+}
+
+const stale = new Set();
+let pending = 0;
+
+function soon() {
+  // One look a second is enough, and none while nobody sees the page.
+  if (pending || stale.size === 0 || document.hidden) return;
+  pending = setTimeout(async () => {
+    const ids = [...stale];
+    stale.clear();
+    await refresh(ids);
+    pending = 0;
+    soon();
+  }, 1000);
+}
+
+function listen(address) {
+  const stream = new EventSource(address);
+  const sign = document.documentElement;
+  stream.onopen = () => sign.setAttribute("data-live", "yes");
+  stream.onerror = () => sign.setAttribute("data-live", "no");
+  stream.addEventListener("fragments", (event) => {
+    for (const id of event.data.split(" ")) stale.add(id);
+    soon();
+  });
+  document.addEventListener("visibilitychange", soon);
+}
+
+// Keys: j and k go through the items of a list, a and r to the forms that approve and reject.
+
+function step(by) {
+  const items = [...document.querySelectorAll("[data-item] a, a[data-item]")].filter((link, index, all) =>
+    all.findIndex((other) => other.closest("[data-item]") === link.closest("[data-item]")) === index);
+  if (items.length === 0) return;
+  const here = items.findIndex((link) => link.closest("[data-item]") === document.activeElement?.closest("[data-item]"));
+  const next = here < 0 ? (by > 0 ? 0 : items.length - 1) : Math.min(Math.max(here + by, 0), items.length - 1);
+  items[next].focus();
+}
+
+function open(decision) {
+  const fold = document.getElementById("decide-" + decision);
+  if (!fold) return;
+  if (fold.tagName === "DETAILS") fold.open = true;
+  fold.querySelector("textarea, button, input:not([type=hidden])")?.focus();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, textarea, select")) return;
+  const keys = { j: () => step(1), k: () => step(-1), a: () => open("approve"), r: () => open("reject") };
+  const act = keys[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+
+document.documentElement.setAttribute("data-script", "yes");
+tellTimes(document);
+setInterval(() => document.hidden || tellTimes(document), 30_000);
+if (document.body.dataset.events && window.EventSource) listen(document.body.dataset.events);

@@ -1,0 +1,206 @@
+//! Who asks, and what they may do. A token says both. On loopback, and only before the first token is made, nobody needs one,
+//! except for decisions.
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::{HeaderMap, Method, header, request::Parts};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use baton_engine::engine::{Caller, Door};
+use baton_engine::handoff::Handoff;
+use baton_engine::known::Decider;
+use baton_engine::token::{AccessRole, AccessToken, TokenSecret};
+
+use crate::problem_json::ProblemJson;
+use crate::server::Server;
+
+/// What whoever has no token is called.
+const NOBODY: &str = "anonymous";
+
+/// Who can reach a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exposure {
+    /// Programs on this machine.
+    Loopback,
+    /// Others as well, so that everybody needs a token.
+    Network,
+}
+
+/// Whoever makes a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Principal {
+    /// Their name.
+    pub(crate) name: String,
+    role: AccessRole,
+    /// The only agent that they work for.
+    agent: Option<String>,
+    /// The id of their token; `None` if they have none.
+    token: Option<String>,
+}
+
+impl Principal {
+    fn of(token: AccessToken) -> Principal {
+        let AccessToken { id, name, role, agent, .. } = token;
+        Principal { name, role, agent, token: Some(id) }
+    }
+
+    /// Somebody on this machine, before the first token is made. They do everything but decide.
+    fn anonymous() -> Principal {
+        Principal { name: NOBODY.to_owned(), role: AccessRole::Agent, agent: None, token: None }
+    }
+
+    /// Returns whether they have no token.
+    pub(crate) fn is_anonymous(&self) -> bool {
+        self.token.is_none()
+    }
+
+    /// Returns whether there is something that they may not see.
+    pub(crate) fn is_restricted(&self) -> bool {
+        self.agent.is_some()
+    }
+
+    /// Returns the only agent that they work for.
+    pub(crate) fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
+    }
+
+    /// Returns whether they may see a handoff: an agent sees what it got and what it sent.
+    pub(crate) fn sees(&self, handoff: &Handoff) -> bool {
+        self.agent.as_ref().is_none_or(|agent| handoff.terms.to == *agent || handoff.terms.from == *agent)
+    }
+
+    /// Lets everybody pass who sees all handoffs.
+    pub(crate) fn looks_at_all(&self) -> Result<(), ProblemJson> {
+        match &self.agent {
+            None => Ok(()),
+            Some(agent) => Err(ProblemJson::forbidden(format!("this token sees handoffs of {agent} only"))),
+        }
+    }
+
+    /// Lets everybody pass who may change something.
+    pub(crate) fn writes(&self) -> Result<(), ProblemJson> {
+        match self.role {
+            AccessRole::Viewer => Err(ProblemJson::forbidden("a viewer changes nothing")),
+            AccessRole::Agent | AccessRole::Approver | AccessRole::Admin => Ok(()),
+        }
+    }
+
+    /// Lets everybody pass who may work for an agent; `queue` is its name, or that of its queue in a workflow.
+    pub(crate) fn works_for(&self, queue: &str) -> Result<(), ProblemJson> {
+        self.writes()?;
+        let name = queue.rsplit_once('/').map_or(queue, |(_, name)| name);
+        match &self.agent {
+            Some(agent) if agent != queue && agent != name => {
+                Err(ProblemJson::forbidden(format!("this token works for {agent} only")))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Lets everybody pass who may work on a handoff that they see.
+    pub(crate) fn works_on(&self, handoff: &Handoff) -> Result<(), ProblemJson> {
+        self.works_for(&handoff.terms.to)
+    }
+
+    /// Lets people pass, and everybody where nobody needs a token.
+    pub(crate) fn runs_workflows(&self) -> Result<(), ProblemJson> {
+        if self.role.is_person() || self.is_anonymous() {
+            return Ok(());
+        }
+        Err(ProblemJson::forbidden(format!(
+            "starting and stopping runs needs an approver; this token is of {}",
+            self.role
+        )))
+    }
+
+    /// Lets administrators pass, and everybody where nobody needs a token.
+    pub(crate) fn configures(&self) -> Result<(), ProblemJson> {
+        if self.role == AccessRole::Admin || self.is_anonymous() {
+            return Ok(());
+        }
+        Err(ProblemJson::forbidden(format!("this needs an admin; this token is of {}", self.role)))
+    }
+
+    /// Returns who this is for the engine, which lets only people decide.
+    pub(crate) fn caller(&self) -> Caller {
+        let decider = match &self.token {
+            Some(token) => Decider::token(&self.name, token),
+            None => Decider::unproven(&self.name),
+        };
+        Caller { decider, door: Door::Http, role: Some(self.role), working_on: None }
+    }
+}
+
+impl FromRequestParts<Server> for Principal {
+    type Rejection = ProblemJson;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Principal, ProblemJson> {
+        let now = server.engine.now();
+        if let Some(given) = parts.headers.get(header::AUTHORIZATION) {
+            let text = given.to_str().ok().and_then(|text| text.strip_prefix("Bearer "));
+            let secret = text.and_then(|text| TokenSecret::parse(text.trim()));
+            let found = match secret {
+                Some(secret) => server.engine.store.token_with(&secret.digest()).await.map_err(ProblemJson::from)?,
+                None => None,
+            };
+            let valid = found.filter(|token| token.is_valid_at(now));
+            return valid.map(Principal::of).ok_or_else(|| ProblemJson::unauthorized("this token is not valid"));
+        }
+        let is_open = match server.exposure {
+            Exposure::Network => false,
+            Exposure::Loopback => {
+                let tokens = server.engine.store.tokens().await.map_err(ProblemJson::from)?;
+                !tokens.iter().any(|token| token.is_valid_at(now))
+            }
+        };
+        if is_open { Ok(Principal::anonymous()) } else { Err(ProblemJson::unauthorized("a token is needed")) }
+    }
+}
+
+/// Refuses what a browser sends on behalf of somebody else's page. A server on loopback is reached by its own names only:
+/// a page whose name was made to mean this machine would be another one.
+pub(crate) async fn refuse_strangers(State(server): State<Server>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    if server.exposure == Exposure::Loopback && !host(headers).is_none_or(is_loopback_name) {
+        return ProblemJson::forbidden("this server is known as localhost only").into_response();
+    }
+    let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    if changes && !is_own_origin(headers) {
+        return ProblemJson::forbidden("requests from pages of other origins change nothing").into_response();
+    }
+    next.run(request).await
+}
+
+fn host(headers: &HeaderMap) -> Option<&str> {
+    // What cannot be read is nobody's name.
+    headers.get(header::HOST).map(|host| host.to_str().unwrap_or_default())
+}
+
+fn is_loopback_name(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn is_own_origin(headers: &HeaderMap) -> bool {
+    let Some(origin) = headers.get(header::ORIGIN) else { return true };
+    let authority = origin.to_str().ok().and_then(|origin| Some(origin.split_once("://")?.1));
+    authority.is_some() && authority == host(headers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_are_loopback() {
+        for name in ["localhost", "LOCALHOST:4848", "127.0.0.1:80", "127.9.9.9", "[::1]:4848"] {
+            assert!(is_loopback_name(name), "{name}");
+        }
+        for name in ["", "baton.example", "127.0.0.1.nip.io", "localhost.evil.example:80", "10.0.0.1"] {
+            assert!(!is_loopback_name(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Claiming what waits for an agent, with or without waiting for it.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use baton_engine::engine::{agent_name, plain_name};
+use baton_engine::lifecycle::LEASE_MS_MAX;
+use baton_engine::retry::milliseconds;
+use baton_engine::store::{ClaimRequest, ClaimedHandoff};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use utoipa::ToSchema;
+
+use crate::access::Principal;
+use crate::event_hub::{HubEvent, wait_for};
+use crate::host::ClaimBriefing;
+use crate::incoming::{JsonBody, duration, optional, value};
+use crate::problem_json::ProblemJson;
+use crate::server::Server;
+
+/// How long a lease is if nobody says otherwise.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// The longest that a request waits: proxies do not wait much longer.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// How soon to look again for what is due and was not handed out.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// The most that is claimed at once.
+const COUNT_MAX: u32 = 100;
+
+/// What to claim.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewClaim {
+    /// The agent that works, or its queue.
+    agent: String,
+    /// Who works, for the record; default: the owner of the token.
+    claimant: Option<String>,
+    /// How long without a heartbeat; default: 60s.
+    lease: Option<String>,
+    /// How long to wait until something is ready, at most 60s; default: not at all.
+    wait: Option<String>,
+    /// How many at most; default: 1.
+    count: Option<u32>,
+}
+
+/// Claim what waits for an agent
+///
+/// Takes the most urgent requests that are ready. With `wait`, the answer comes as soon as something is ready. Nobody else
+/// can claim them until the lease ends; heartbeats extend it. `claims` is empty if nothing is ready.
+#[utoipa::path(post, path = "/api/v1/claims", tag = "work", request_body = NewClaim,
+    responses((status = 200, description = "What was claimed, with the fence that later calls need")))]
+pub(crate) async fn claim(
+    State(server): State<Server>,
+    principal: Principal,
+    JsonBody(new): JsonBody<NewClaim>,
+) -> Result<Json<Value>, ProblemJson> {
+    let agent = value("/agent", agent_name(&new.agent))?;
+    principal.works_for(&agent)?;
+    let wanted = ClaimRequest {
+        claimant: optional("/claimant", new.claimant.as_deref(), plain_name)?.unwrap_or_else(|| principal.name.clone()),
+        lease_ms: milliseconds(optional("/lease", new.lease.as_deref(), lease)?.unwrap_or(LEASE)),
+        count: count(new.count)?,
+        times_itself: false,
+        agent,
+    };
+    let wait = optional("/wait", new.wait.as_deref(), duration)?.unwrap_or_default().min(WAIT_MAX);
+    let claimed = claim_within(&server, &wanted, wait).await?;
+    let mut claims = Vec::with_capacity(claimed.len());
+    for claimed in claimed {
+        let briefing = server.host.brief(&claimed).await?;
+        claims.push(as_json(&claimed, &briefing));
+    }
+    Ok(Json(json!({ "version": 1, "claims": claims })))
+}
+
+/// Claims what is ready, and waits for it if nothing is; empty when the time is over. Only news about this queue wake it:
+/// looking costs a transaction, and many wait here.
+async fn claim_within(
+    server: &Server,
+    wanted: &ClaimRequest,
+    limit: Duration,
+) -> Result<Vec<ClaimedHandoff>, ProblemJson> {
+    let end = Instant::now() + limit;
+    // Before the first look: what happens while we look is heard.
+    let mut live = server.hub.listen();
+    loop {
+        let claimed = server.engine.claim(wanted).await?;
+        if !claimed.is_empty() || Instant::now() >= end {
+            return Ok(claimed);
+        }
+        let due = server.engine.store.next_due(Some(&wanted.agent)).await?;
+        let due = due.and_then(|due| Duration::try_from(due.duration_since(server.engine.now())).ok());
+        // What is due already, and was not handed out, is held by a pause or a limit: that ends without an event.
+        let until = due.map_or(end, |due| end.min(Instant::now() + due.max(LOOK_AGAIN)));
+        let is_ours =
+            |news: &HubEvent| news.handoff.as_ref().is_some_and(|handoff| handoff.terms.queue() == wanted.agent);
+        if !wait_for(server, &mut live, until, is_ours).await {
+            return Ok(Vec::new());
+        }
+    }
+}
+
+/// Reads the length of a lease.
+pub(super) fn lease(text: &str) -> Result<Duration, String> {
+    let lease = duration(text)?;
+    match milliseconds(lease) {
+        0 => Err("a lease of no time ends at once".to_owned()),
+        1..=LEASE_MS_MAX => Ok(lease),
+        _ => Err(format!("a lease has at most {} seconds", LEASE_MS_MAX / 1_000)),
+    }
+}
+
+fn count(wanted: Option<u32>) -> Result<u32, ProblemJson> {
+    match wanted.unwrap_or(1) {
+        count @ 1..=COUNT_MAX => Ok(count),
+        _ => Err(ProblemJson::bad_value("/count", format!("a number from 1 to {COUNT_MAX}"))),
+    }
+}
+
+fn as_json(claimed: &ClaimedHandoff, briefing: &ClaimBriefing) -> Value {
+    let handoff = &claimed.handoff;
+    json!({
+        "handoff": baton_views::handoff::json(handoff),
+        "fence": handoff.fence,
+        "attempt": handoff.attempts,
+        "acknowledge_by": handoff.acknowledge_by(),
+        "notes": handoff.notes.iter().map(baton_views::handoff::note).collect::<Vec<_>>(),
+        "request": baton_views::handoff::document(&claimed.request),
+        "prompt": briefing.prompt,
+        "no_prompt": briefing.no_prompt,
+        "missing_artifacts": briefing.missing_artifacts,
+    })
+}

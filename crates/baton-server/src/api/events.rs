@@ -1,0 +1,66 @@
+//! Live events.
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::access::Principal;
+use crate::event_stream;
+use crate::incoming::{InPath, Search};
+use crate::problem_json::ProblemJson;
+use crate::server::Server;
+
+/// Where to begin.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Beginning {
+    /// Behind this number; `Last-Event-ID` goes before it. Default: of a run from its first event, of all runs from now.
+    after: Option<u64>,
+}
+
+fn after(headers: &HeaderMap, beginning: &Beginning) -> Option<u64> {
+    let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    header.and_then(|text| text.trim().parse().ok()).or(beginning.after)
+}
+
+/// Follow a run: its events from the first one, and then as they happen
+///
+/// The id of each event is its number in the journal, so `Last-Event-ID` goes on exactly where the stream broke off. The
+/// stream ends with the event `end` when the run is over.
+#[utoipa::path(get, path = "/api/v1/runs/{id}/events", tag = "events", params(("id" = String, Path, description = "Its id"), Beginning),
+    responses((status = 200, description = "Server-sent events", content_type = "text/event-stream", body = String)))]
+pub(crate) async fn of_run(
+    State(server): State<Server>,
+    principal: Principal,
+    InPath(id): InPath<String>,
+    headers: HeaderMap,
+    Search(beginning): Search<Beginning>,
+) -> Result<Response, ProblemJson> {
+    principal.looks_at_all()?;
+    let run = server.journal_named(&principal, &id).await?;
+    let after = after(&headers, &beginning).unwrap_or(0);
+    Ok(event_stream::of_run(server, run, after))
+}
+
+/// Follow everything that happens in the store
+///
+/// The id of an event is the position up to which the stream is complete: after a break, `Last-Event-ID` misses nothing, and
+/// may bring a few events again. `run` and `seq` identify an event.
+#[utoipa::path(get, path = "/api/v1/events", tag = "events", params(Beginning),
+    responses((status = 200, description = "Server-sent events", content_type = "text/event-stream", body = String)))]
+pub(crate) async fn of_all(
+    State(server): State<Server>,
+    principal: Principal,
+    headers: HeaderMap,
+    Search(beginning): Search<Beginning>,
+) -> Result<Response, ProblemJson> {
+    principal.looks_at_all()?;
+    let after = match after(&headers, &beginning) {
+        Some(after) => after,
+        None => server.engine.store.last_position().await?,
+    };
+    Ok(event_stream::of_all(server, after))
+}

@@ -1,0 +1,187 @@
+//! What waits for a person, and deciding it. A decision names the digest of what was looked at, and needs an approver's token.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use baton_engine::RunId;
+use baton_engine::engine::{InboxPlace, Problem};
+use baton_engine::handoff::{Digest, Handoff};
+use baton_engine::journal::Fact;
+use baton_engine::lifecycle::{Command, Decide, Decision};
+use baton_engine::people::{Question, Response as PersonResponse};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{conditional, limit};
+use crate::access::Principal;
+use crate::incoming::{InPath, JsonBody, Search, optional};
+use crate::problem_json::ProblemJson;
+use crate::server::Server;
+
+/// What is to be listed.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Listing {
+    /// Of this run only.
+    run: Option<String>,
+    /// Behind this place: `next` of the page before.
+    after: Option<String>,
+    /// How many at most; default: 100.
+    limit: Option<u32>,
+}
+
+/// List what waits for a person, the longest first
+#[utoipa::path(get, path = "/api/v1/gates", tag = "gates", params(Listing),
+    responses((status = 200, description = "What waits, with the digest that a decision names")))]
+pub(crate) async fn list(
+    State(server): State<Server>,
+    principal: Principal,
+    Search(listing): Search<Listing>,
+) -> Result<Json<Value>, ProblemJson> {
+    principal.looks_at_all()?;
+    let limit = limit(listing.limit)?;
+    let run = optional("run", listing.run.as_deref(), |run| RunId::parse(run))?;
+    let after = optional("after", listing.after.as_deref(), str::parse::<InboxPlace>)?;
+    let page = server.engine.inbox(run.as_ref(), after.as_ref(), limit).await?;
+    let waiting: Vec<Value> =
+        page.waiting.iter().map(|(handoff, question)| baton_views::question::json(handoff, question)).collect();
+    let next = page.next.map(|place| place.to_string());
+    Ok(Json(json!({ "version": 1, "waiting": waiting, "next": next, "more": page.more })))
+}
+
+/// Look at one thing that waits for a person
+#[utoipa::path(get, path = "/api/v1/gates/{id}", tag = "gates", params(("id" = String, Path, description = "The id of the handoff")),
+    responses((status = 200, description = "What is asked"), (status = 404, description = "It does not wait for a person")))]
+pub(crate) async fn show(
+    State(server): State<Server>,
+    principal: Principal,
+    InPath(id): InPath<String>,
+    headers: HeaderMap,
+) -> Result<Response, ProblemJson> {
+    let handoff = server.visible(&principal, &id).await?;
+    let Some(question) = server.engine.question(&handoff).await? else {
+        return Err(nothing_asked(&server, &handoff).await);
+    };
+    Ok(conditional(&headers, &json!({ "version": 1, "gate": baton_views::question::json(&handoff, &question) })))
+}
+
+async fn nothing_asked(server: &Server, handoff: &Handoff) -> ProblemJson {
+    let detail = format!("{} does not wait for a person: it is {}", handoff.id, handoff.state.name());
+    let problem = ProblemJson::new(StatusCode::NOT_FOUND, "not_waiting", detail);
+    decided_by(server, handoff).await.map_or(problem.clone(), |decided| problem.with("decided", decided))
+}
+
+/// A decision.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewDecision {
+    /// `approve`, `reject`, `answer` or `ask`.
+    decision: DecisionWord,
+    /// What must be done differently, the answer or the choice, or the question; nothing for `approve`.
+    text: Option<String>,
+    /// What was looked at: `digest` of the gate.
+    shown: String,
+    /// What the person says beyond that.
+    note: Option<String>,
+}
+
+/// What was decided.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DecisionWord {
+    /// It counts.
+    Approve,
+    /// It must be done again.
+    Reject,
+    /// What was asked for, or one of the choices.
+    Answer,
+    /// The person wants to know something first.
+    Ask,
+}
+
+/// Decide what waits for a person
+///
+/// The decision counts for exactly what was shown: if that has changed, it is refused. If somebody else has decided, the
+/// answer says who.
+#[utoipa::path(post, path = "/api/v1/gates/{id}/decision", tag = "gates", params(("id" = String, Path, description = "The id of the handoff")),
+    request_body = NewDecision, responses((status = 200, description = "What became of the handoff"),
+        (status = 403, description = "The caller may not decide this"), (status = 409, description = "It has changed, or was decided by somebody else")))]
+pub(crate) async fn decide(
+    State(server): State<Server>,
+    principal: Principal,
+    InPath(id): InPath<String>,
+    JsonBody(new): JsonBody<NewDecision>,
+) -> Result<Json<Value>, ProblemJson> {
+    if principal.is_anonymous() {
+        return Err(ProblemJson::unauthorized("decisions always need the token of an approver")
+            .hint("baton token create --role approver"));
+    }
+    let handoff = server.visible(&principal, &id).await?;
+    let decision = decision(&new)?;
+    let caller = principal.caller();
+    let question = server.engine.question(&handoff).await?;
+    let shown = Digest(new.shown.trim().to_lowercase());
+    let said = PersonResponse { decision, note: new.note, by: caller.decider.clone(), door: caller.door };
+    match server.engine.decide(&handoff, recorded(said, shown, question.as_ref()), &caller).await {
+        Ok(applied) => Ok(Json(json!({
+            "version": 1,
+            "handoff": baton_views::handoff::json(&applied.handoff),
+            "repeated": applied.repeated,
+        }))),
+        Err(problem @ Problem::Refused { .. }) => {
+            let problem = ProblemJson::from(problem);
+            let handoff = server.engine.again(&handoff).await?;
+            match decided_by(&server, &handoff).await.filter(|_| problem.status() == StatusCode::CONFLICT) {
+                Some(decided) => Err(problem.with("decided", decided)),
+                None => Err(problem),
+            }
+        }
+        Err(problem) => Err(problem.into()),
+    }
+}
+
+fn decision(new: &NewDecision) -> Result<Decision, ProblemJson> {
+    let text = || match new.text.as_deref().map(str::trim) {
+        Some(text) if !text.is_empty() => Ok(text.to_owned()),
+        _ => Err(ProblemJson::bad_value("/text", "this decision needs words")),
+    };
+    Ok(match new.decision {
+        DecisionWord::Approve => Decision::Approve,
+        DecisionWord::Reject => Decision::Reject { feedback: text()? },
+        DecisionWord::Answer => Decision::Answer { answers: text()? },
+        DecisionWord::Ask => Decision::Ask { question: text()? },
+    })
+}
+
+/// Returns the decision as it is recorded. What waits for nobody is for the lifecycle to refuse.
+fn recorded(said: PersonResponse, shown: Digest, question: Option<&Question>) -> Decide {
+    match question {
+        Some(question) => Decide { shown, ..question.decided(said) },
+        None => {
+            let PersonResponse { decision, note, by, door } = said;
+            Decide { by: by.name, known: by.known, label: by.label, door, shown, decision, note, asked: None }
+        }
+    }
+}
+
+/// Returns who decided last about a handoff, if anybody has.
+async fn decided_by(server: &Server, handoff: &Handoff) -> Option<Value> {
+    let events = server.engine.store.history_of(&handoff.id).await.ok()?;
+    events.iter().rev().find_map(|event| match event.fact() {
+        Ok(Fact::Happened(Command::Decide(decide))) => Some(json!({
+            "by": decide.who(),
+            "door": decide.door,
+            "at": event.at,
+            "decision": match decide.decision {
+                Decision::Approve => "approve",
+                Decision::Reject { .. } => "reject",
+                Decision::Answer { .. } => "answer",
+                Decision::Ask { .. } => "ask",
+            },
+        })),
+        _ => None,
+    })
+}

@@ -1,0 +1,74 @@
+//! What all addresses have in common in the description: tokens, JSON, and problems.
+
+use serde_json::json;
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, ObjectBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder, Schema, Type};
+
+/// Where the form of a problem is described.
+const PROBLEM: &str = "Problem";
+
+/// Adds what all addresses have in common, and writes the description.
+pub(super) fn render(mut description: OpenApi) -> String {
+    let components = description.components.get_or_insert_default();
+    components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+    components.schemas.insert(PROBLEM.to_owned(), RefOr::T(problem()));
+    for item in description.paths.paths.values_mut() {
+        let operations =
+            [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch, &mut item.head];
+        operations.into_iter().flatten().for_each(complete);
+    }
+    let text = description.to_pretty_json().unwrap_or_else(|error| json!({ "error": error.to_string() }).to_string());
+    format!("{text}\n")
+}
+
+fn complete(operation: &mut Operation) {
+    // Functions are named alike in each module; an operation needs a name of its own.
+    let tag = operation.tags.iter().flatten().next();
+    operation.operation_id = tag.zip(operation.operation_id.as_ref()).map(|(tag, name)| format!("{tag}_{name}"));
+    for (status, response) in &mut operation.responses.responses {
+        if let RefOr::T(response) = response {
+            complete_response(status, response);
+        }
+    }
+    let refused = ResponseBuilder::new().description("Why it had no effect").content(
+        "application/problem+json",
+        ContentBuilder::new().schema(Some(Ref::from_schema_name(PROBLEM))).build(),
+    );
+    operation.responses.responses.insert("default".to_owned(), RefOr::T(refused.build()));
+}
+
+/// Whatever says nothing else is an object of JSON, or a problem.
+fn complete_response(status: &str, response: &mut Response) {
+    if !response.content.is_empty() || status == "304" {
+        return;
+    }
+    if status.starts_with('2') {
+        let object = ContentBuilder::new().schema(Some(ObjectBuilder::new().schema_type(Type::Object)));
+        response.content.insert("application/json".to_owned(), RefOr::T(object.build()));
+    } else {
+        let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name(PROBLEM)));
+        response.content.insert("application/problem+json".to_owned(), RefOr::T(problem.build()));
+    }
+}
+
+fn problem() -> Schema {
+    let text = |about: &str| ObjectBuilder::new().schema_type(Type::String).description(Some(about));
+    let object = ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .description(Some("Why a request had no effect (RFC 9457)"))
+        .property("type", text("always about:blank"))
+        .required("type")
+        .property("title", text("the name of the status"))
+        .required("title")
+        .property("status", ObjectBuilder::new().schema_type(Type::Integer))
+        .required("status")
+        .property("code", text("names the problem for programs"))
+        .required("code")
+        .property("detail", text("what happened, for people"))
+        .required("detail")
+        .property("hint", text("what to do"))
+        .property("pointer", text("which value is wrong, as a JSON pointer into the body or the document"))
+        .property("rule", text("the first rule that a document breaks"));
+    Schema::Object(object.build())
+}

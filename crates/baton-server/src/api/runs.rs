@@ -1,0 +1,264 @@
+//! Runs of workflows: starting, listing, looking at one, stopping and going on.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use baton_engine::engine::{Problem, RunRecord};
+use baton_engine::handoff::Handoff;
+use baton_engine::{RunId, flow};
+use baton_views::details::{ListedRun, RunDetails};
+use baton_views::event;
+use baton_views::graph::{self, of_run::marked};
+use baton_views::run_summary::RunSummary;
+use baton_views::standing::RunStanding;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use utoipa::{IntoParams, ToSchema};
+
+use super::work::NewCancellation;
+use super::{conditional, created, limit};
+use crate::access::Principal;
+use crate::host::RunStart;
+use crate::incoming::{InPath, JsonBody, Search, optional};
+use crate::problem_json::ProblemJson;
+use crate::server::Server;
+
+/// The longest id of a run that leaves room for the names of its phases.
+const RUN_BYTES_MAX: usize = 40;
+
+/// A run to start.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewRun {
+    /// The name of a workflow that the server knows.
+    workflow: String,
+    /// What it is given, by name.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    inputs: Map<String, Value>,
+    /// A folder inside the server's workspace; default: that itself.
+    workspace: Option<String>,
+    /// The id of the run; default: the name of the workflow and a few letters.
+    id: Option<String>,
+}
+
+/// Start a run of a workflow
+#[utoipa::path(post, path = "/api/v1/runs", tag = "runs", request_body = NewRun,
+    responses((status = 201, description = "The run was recorded, and this server drives it", headers(("Location" = String, description = "Where it is"))),
+        (status = 404, description = "Unknown workflow"), (status = 409, description = "Another run works in the workspace"), (status = 422, description = "The inputs do not fit")))]
+pub(crate) async fn start(
+    State(server): State<Server>,
+    principal: Principal,
+    JsonBody(new): JsonBody<NewRun>,
+) -> Result<Response, ProblemJson> {
+    principal.runs_workflows()?;
+    let NewRun { workflow, inputs, workspace, id } = new;
+    let id = optional("/id", id.as_deref(), run_id)?;
+    let (run, definition) = server.host.definition(RunStart { workflow, inputs, workspace, id })?;
+    server.driving.runs().begin(&run, &definition, &principal.caller()).await?;
+    server.driving.start(&run);
+    let root = server.engine.resolve_run(run.as_str()).await?;
+    let body = json!({ "version": 1, "run": run, "handoff": baton_views::handoff::json(&root) });
+    Ok(created(&format!("/api/v1/runs/{run}"), body))
+}
+
+fn run_id(text: &str) -> Result<RunId, String> {
+    if text.len() > RUN_BYTES_MAX {
+        return Err(format!("at most {RUN_BYTES_MAX} bytes leave room for the names of its phases"));
+    }
+    RunId::parse(text).map_err(|fault| fault.to_string())
+}
+
+/// Which runs to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Listing {
+    /// Behind this one: `next` of the page before.
+    after: Option<String>,
+    /// How many at most; default: 100.
+    limit: Option<u32>,
+}
+
+/// List runs of workflows, the newest first
+#[utoipa::path(get, path = "/api/v1/runs", tag = "runs", params(Listing),
+    responses((status = 200, description = "A page of runs; `next` is the cursor of the page behind it")))]
+pub(crate) async fn list(
+    State(server): State<Server>,
+    principal: Principal,
+    Search(listing): Search<Listing>,
+) -> Result<Json<Value>, ProblemJson> {
+    principal.looks_at_all()?;
+    let limit = limit(listing.limit)?;
+    let after = match &listing.after {
+        Some(id) => Some(server.engine.resolve_run(id).await?.id),
+        None => None,
+    };
+    let mut roots = server.engine.run_roots(after, limit.saturating_add(1)).await?;
+    let has_more = roots.len() > limit as usize;
+    roots.truncate(limit as usize);
+    let next = roots.last().filter(|_| has_more).map(|last| last.id.clone());
+    let mut runs = Vec::with_capacity(roots.len());
+    for root in roots {
+        runs.push(listed(&server, root).await?.json());
+    }
+    Ok(Json(json!({ "version": 1, "runs": runs, "next": next })))
+}
+
+async fn listed(server: &Server, root: Handoff) -> Result<ListedRun, Problem> {
+    let inside = server.engine.store.handoffs_of(&root.run).await?;
+    let inside: Vec<Handoff> = inside.into_iter().map(|(handoff, _)| handoff).collect();
+    let workflow = server.engine.workflow_name(&root.run).await?;
+    Ok(ListedRun::of(root, &inside, workflow, server.engine.now(), |claimant| server.host.is_dead(claimant)))
+}
+
+/// Look at a run: its phases, what goes on, what waits for people
+#[utoipa::path(get, path = "/api/v1/runs/{id}", tag = "runs", params(("id" = String, Path, description = "Its id, or `last`")),
+    responses((status = 200, description = "The run"), (status = 304, description = "The caller has this"), (status = 404, description = "There is none")))]
+pub(crate) async fn show(
+    State(server): State<Server>,
+    principal: Principal,
+    InPath(id): InPath<String>,
+    headers: HeaderMap,
+) -> Result<Response, ProblemJson> {
+    let root = server.visible_run(&principal, &id).await?;
+    Ok(conditional(&headers, &details(&server, &root).await?))
+}
+
+async fn details(server: &Server, root: &Handoff) -> Result<Value, Problem> {
+    let RunRecord { run, events } = server.engine.run(&root.run).await?;
+    let now = server.engine.now();
+    let summary = RunSummary::of(&run, &events, now);
+    let inside = run.handoffs().map(|tracked| &tracked.handoff);
+    let standing = RunStanding::of(root, inside, now, |claimant| server.host.is_dead(claimant));
+    let waiting = run.waiting().filter_map(|tracked| {
+        let question = flow::question(&run, tracked)?;
+        Some(baton_views::question::json(&tracked.handoff, &question))
+    });
+    Ok(RunDetails { run: &run, summary: &summary, standing: &standing, waiting: waiting.collect() }.json())
+}
+
+/// Call a run off, with everything that is open in it
+#[utoipa::path(post, path = "/api/v1/runs/{id}/cancel", tag = "runs", params(("id" = String, Path, description = "Its id")),
+    request_body = NewCancellation, responses((status = 200, description = "The run was called off"), (status = 409, description = "It is finished")))]
+pub(crate) async fn cancel(
+    State(server): State<Server>,
+    principal: Principal,
+    InPath(id): InPath<String>,
+    JsonBody(new): JsonBody<NewCancellation>,
+) -> Result<Json<Value>, ProblemJson> {
+    principal.writes()?;
+    let root = server.visible_run(&principal, &id).await?;
+    let applied = server.engine.cancel(&root, new.reason, &principal.caller()).await?;
+    Ok(Json(json!({ "version": 1, "handoff": baton_views::handoff::json(&applied.handoff) })))
+}
+
+/// Go on with a run that nobody drives. It does nothing if the run is driven, or over
+#[utoipa::path(post, path = "/api/v1/runs/{id}/resume", tag = "runs", params(("id" = String, Path, description = "Its id")),
+    responses((status = 202, description = "This server drives it, if nobody else does")))]
+pub(crate) async fn resume(
+    State(server): State<Server>,
+    principal: Principal,
+    InPath(id): InPath<String>,
+) -> Result<Response, ProblemJson> {
+    principal.runs_workflows()?;
+    let root = server.visible_run(&principal, &id).await?;
+    server.driving.start(&root.run);
+    Ok(accepted(&root))
+}
+
+/// From where a run begins again.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewRetry {
+    /// The phase to do again, with everything after it; default: the one that the run came to last.
+    from: Option<String>,
+    /// What the agent of that phase must know.
+    note: Option<String>,
+}
+
+/// Let a run that nobody drives begin again from a phase
+#[utoipa::path(post, path = "/api/v1/runs/{id}/retry", tag = "runs", params(("id" = String, Path, description = "Its id")),
+    request_body = NewRetry, responses((status = 202, description = "It begins again, and this server drives it"),
+        (status = 409, description = "It is driven, or there is no way back to this phase")))]
+pub(crate) async fn retry(
+    State(server): State<Server>,
+    principal: Principal,
+    InPath(id): InPath<String>,
+    JsonBody(new): JsonBody<NewRetry>,
+) -> Result<Response, ProblemJson> {
+    let caller = principal.caller();
+    caller.person()?;
+    let root = server.visible_run(&principal, &id).await?;
+    let runs = server.driving.runs();
+    runs.begin_again(&root.run, new.from.as_deref(), new.note.as_deref(), &caller).await?;
+    server.driving.start(&root.run);
+    Ok(accepted(&root))
+}
+
+fn accepted(root: &Handoff) -> Response {
+    let place = format!("/api/v1/runs/{}", root.run);
+    (StatusCode::ACCEPTED, [(header::LOCATION, place)], Json(json!({ "version": 1, "run": root.run }))).into_response()
+}
+
+/// Which events to read.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Pages {
+    /// Behind this number: `next` of the page before.
+    after: Option<u64>,
+    /// How many at most; default: 100.
+    limit: Option<u32>,
+}
+
+/// Read the journal of a run
+#[utoipa::path(get, path = "/api/v1/runs/{id}/journal", tag = "runs", params(("id" = String, Path, description = "Its id"), Pages),
+    responses((status = 200, description = "Events in their order; `next` is the number to go on behind, if there may be more")))]
+pub(crate) async fn journal(
+    State(server): State<Server>,
+    principal: Principal,
+    InPath(id): InPath<String>,
+    Search(pages): Search<Pages>,
+) -> Result<Json<Value>, ProblemJson> {
+    principal.looks_at_all()?;
+    let limit = limit(pages.limit)?;
+    let run = server.journal_named(&principal, &id).await?;
+    let events = server.engine.store.history(&run, pages.after.unwrap_or(0), limit).await?;
+    let next = events.last().filter(|_| events.len() == limit as usize).map(|last| last.seq);
+    let events: Vec<Value> = events.iter().map(|found| event::letter_by_letter(found, None)).collect();
+    Ok(Json(json!({ "version": 1, "run": run, "events": events, "next": next })))
+}
+
+/// How a picture is to be drawn.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Picture {
+    /// `svg`, `json`, `mermaid` or `dot`; default: `json`.
+    format: Option<String>,
+}
+
+/// Draw a run: its phases, how far each is, and the way that it took
+#[utoipa::path(get, path = "/api/v1/runs/{id}/graph", tag = "runs", params(("id" = String, Path, description = "Its id"), Picture),
+    responses((status = 200, description = "The picture")))]
+pub(crate) async fn graph(
+    State(server): State<Server>,
+    principal: Principal,
+    InPath(id): InPath<String>,
+    Search(picture): Search<Picture>,
+) -> Result<Response, ProblemJson> {
+    principal.looks_at_all()?;
+    let root = server.visible_run(&principal, &id).await?;
+    let run = server.engine.run(&root.run).await?.run;
+    let drawn = marked(&run, server.engine.now());
+    let text = |kind: &'static str, text: String| ([(header::CONTENT_TYPE, kind)], text).into_response();
+    match picture.format.as_deref().unwrap_or("json") {
+        "json" => Ok(Json(graph::json::render(&drawn)).into_response()),
+        "svg" => Ok(text("image/svg+xml", graph::svg::render(&drawn))),
+        "mermaid" => Ok(text("text/plain; charset=utf-8", graph::mermaid::render(&drawn))),
+        "dot" => Ok(text("text/plain; charset=utf-8", graph::dot::render(&drawn))),
+        _ => Err(ProblemJson::new(StatusCode::BAD_REQUEST, "bad_query", "format is json, svg, mermaid or dot")),
+    }
+}

@@ -1,0 +1,94 @@
+//! A request as it comes in: a document, and the terms that the sender sets.
+
+use baton_engine::Priority;
+use baton_engine::engine::{NewHandoff, ValidDocument, WantedTerms, Yardstick, agent_name, plain_key, plain_name};
+use baton_engine::{HandoffId, RunId};
+use baton_protocol::Kind;
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::incoming::{GivenDocument, duration, moment, optional, value};
+use crate::problem_json::ProblemJson;
+
+/// A request to an agent.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewRequest {
+    /// The request in any dialect: a JSON object, or text as it was written.
+    pub(crate) document: Value,
+    /// The dialect of the document; default: it is recognised.
+    dialect: Option<String>,
+    /// The id of the handoff; default: the document's, or a new one.
+    id: Option<String>,
+    /// The run whose journal it goes into; default: one of its own.
+    pub(crate) run: Option<String>,
+    /// The blocked handoff that continues with the result.
+    pub(crate) returns_to: Option<String>,
+    /// Which agent is to receive it; default: what the document says.
+    to: Option<String>,
+    /// Who hands over; default: what the document says, or the owner of the token.
+    from: Option<String>,
+    /// `low`, `normal`, `high` or `critical`.
+    priority: Option<String>,
+    /// Not to be claimed before this time, or this long from now.
+    not_before: Option<String>,
+    /// Of no use after this time, or this long from now.
+    deadline: Option<String>,
+    /// How long one attempt may take.
+    timeout: Option<String>,
+    /// How long it may wait until somebody claims it.
+    pick_up_within: Option<String>,
+    /// How soon after its claim it must be acknowledged.
+    acknowledge_within: Option<String>,
+    /// How many attempts may follow the first.
+    max_retries: Option<u32>,
+    /// How long to wait before the first retry.
+    retry_delay: Option<String>,
+    /// How the wait grows from one retry to the next.
+    backoff: Option<f64>,
+    /// Which part of the wait is random, from 0 to 1.
+    jitter: Option<f64>,
+}
+
+impl NewRequest {
+    /// Reads and judges the document, which must be a request.
+    pub(crate) fn judge(&self, yardstick: &Yardstick) -> Result<ValidDocument, ProblemJson> {
+        let valid = GivenDocument::of(&self.document, self.dialect.as_deref())?.valid(yardstick)?;
+        Ok(valid.of_kind(Kind::Request)?)
+    }
+
+    /// Reads where the handoff belongs, and its terms.
+    pub(crate) fn new_handoff(&self, sender: &str, key: Option<&str>) -> Result<NewHandoff, ProblemJson> {
+        Ok(NewHandoff {
+            id: optional("/id", self.id.as_deref(), |id| HandoffId::parse(id))?,
+            run: optional("/run", self.run.as_deref(), |run| RunId::parse(run))?,
+            returns_to: None,
+            from: sender.to_owned(),
+            terms: self.terms(key)?,
+        })
+    }
+
+    fn terms(&self, key: Option<&str>) -> Result<WantedTerms, ProblemJson> {
+        Ok(WantedTerms {
+            to: optional("/to", self.to.as_deref(), agent_name)?,
+            from: optional("/from", self.from.as_deref(), plain_name)?,
+            priority: optional("/priority", self.priority.as_deref(), priority)?,
+            key: key.map(|key| value("Idempotency-Key", plain_key(key))).transpose()?,
+            not_before: optional("/not_before", self.not_before.as_deref(), moment)?,
+            deadline: optional("/deadline", self.deadline.as_deref(), moment)?,
+            timeout: optional("/timeout", self.timeout.as_deref(), duration)?,
+            pick_up_within: optional("/pick_up_within", self.pick_up_within.as_deref(), duration)?,
+            acknowledge_within: optional("/acknowledge_within", self.acknowledge_within.as_deref(), duration)?,
+            max_retries: self.max_retries,
+            retry_delay: optional("/retry_delay", self.retry_delay.as_deref(), duration)?,
+            backoff: self.backoff,
+            jitter: self.jitter,
+        })
+    }
+}
+
+fn priority(word: &str) -> Result<Priority, String> {
+    let known = ["low", "normal", "high", "critical"];
+    Priority::parse(word).ok_or_else(|| baton_protocol::wire::suggest(word, &known))
+}

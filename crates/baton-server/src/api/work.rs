@@ -1,0 +1,240 @@
+//! What a claimant says about a handoff, and calling one off or bringing it back.
+
+use axum::Json;
+use axum::extract::State;
+use baton_engine::Fence;
+use baton_engine::engine::{AppliedCommand, HandedIn, Yardstick};
+use baton_engine::failure::{Code, Failure, Transience};
+use baton_engine::handoff::Handoff;
+use baton_engine::lifecycle::Accept;
+use baton_protocol::Kind;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::claims::lease;
+use super::terms::NewRequest;
+use crate::access::Principal;
+use crate::incoming::{GivenDocument, InPath, JsonBody, optional, value};
+use crate::problem_json::ProblemJson;
+use crate::server::Server;
+
+/// What became of a handoff.
+fn told(applied: &AppliedCommand) -> Json<Value> {
+    Json(json!({
+        "version": 1,
+        "handoff": baton_views::handoff::json(&applied.handoff),
+        "repeated": applied.repeated,
+    }))
+}
+
+/// Finds the handoff that a claimant works on.
+async fn worked_on(server: &Server, principal: &Principal, id: &str) -> Result<Handoff, ProblemJson> {
+    let handoff = server.visible(principal, id).await?;
+    principal.works_on(&handoff)?;
+    Ok(handoff)
+}
+
+/// Whether the request was understood.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewAcknowledgment {
+    /// The token that the claim gave.
+    fence: u64,
+    /// The acknowledgment; default: understood, starting.
+    document: Option<Value>,
+    /// The dialect of the document; default: it is recognised.
+    dialect: Option<String>,
+}
+
+/// Acknowledge a claimed request
+#[utoipa::path(post, path = "/api/v1/handoffs/{id}/acknowledgment", tag = "work", params(("id" = String, Path, description = "Its id")),
+    request_body = NewAcknowledgment, responses((status = 200, description = "What became of the handoff"), (status = 409, description = "The claim is over")))]
+pub(crate) async fn acknowledge(
+    State(server): State<Server>,
+    principal: Principal,
+    InPath(id): InPath<String>,
+    JsonBody(new): JsonBody<NewAcknowledgment>,
+) -> Result<Json<Value>, ProblemJson> {
+    let handoff = worked_on(&server, &principal, &id).await?;
+    let given = match &new.document {
+        Some(document) => {
+            let definition = server.engine.definition_of(&handoff).await?;
+            let yardstick = Yardstick::of_handoff(&handoff, None, definition.as_ref(), &server.engine.settings);
+            let valid = GivenDocument::of(document, new.dialect.as_deref())?.valid(&yardstick.for_acknowledgments())?;
+            Some(valid.of_kind(Kind::Acknowledgment)?)
+        }
+        None => None,
+    };
+    Ok(told(&server.engine.acknowledge(&handoff, Fence(new.fence), given).await?))
+}
+
+/// A sign of life.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewHeartbeat {
+    /// The token that the claim gave.
+    fence: u64,
+    /// How long without another one; default: as long as before.
+    lease: Option<String>,
+}
+
+/// Extend the lease of a claim
+#[utoipa::path(post, path = "/api/v1/handoffs/{id}/heartbeat", tag = "work", params(("id" = String, Path, description = "Its id")),
+    request_body = NewHeartbeat, responses((status = 200, description = "What became of the handoff"), (status = 409, description = "The claim is over")))]
+pub(crate) async fn heartbeat(
+    State(server): State<Server>,
+    principal: Principal,
+    InPath(id): InPath<String>,
+    JsonBody(new): JsonBody<NewHeartbeat>,
+) -> Result<Json<Value>, ProblemJson> {
+    let handoff = worked_on(&server, &principal, &id).await?;
+    let lease = optional("/lease", new.lease.as_deref(), lease)?;
+    Ok(told(&server.engine.heartbeat(&handoff, Fence(new.fence), lease).await?))
+}
+
+/// What came out of an attempt.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewReport {
+    /// The token that the claim gave.
+    fence: u64,
+    /// The report in any dialect: a JSON object, or text as it was written.
+    document: Value,
+    /// The dialect of the document; default: what the workflow says, or it is recognised.
+    dialect: Option<String>,
+    /// Requests to send in the same transaction, if the report completes the handoff.
+    #[serde(default)]
+    next: Vec<NewRequest>,
+}
+
+/// Hand in the report of a claimed handoff
+///
+/// A report that is not valid changes nothing: the handoff stays claimed, and the report can be mended.
+#[utoipa::path(post, path = "/api/v1/handoffs/{id}/report", tag = "work", params(("id" = String, Path, description = "Its id")),
+    request_body = NewReport, responses((status = 200, description = "What became of the handoff"), (status = 409, description = "The claim is over"),
+        (status = 422, description = "The report is not valid")))]
+pub(crate) async fn report(
+    State(server): State<Server>,
+    principal: Principal,
+    InPath(id): InPath<String>,
+    JsonBody(new): JsonBody<NewReport>,
+) -> Result<Json<Value>, ProblemJson> {
+    let handoff = worked_on(&server, &principal, &id).await?;
+    let definition = server.engine.definition_of(&handoff).await?;
+    let request = server.engine.request(&handoff.id).await?;
+    let yardstick = server.engine.yardstick(&handoff, Some(&request), definition.as_ref()).await?;
+    let document = GivenDocument::of(&new.document, new.dialect.as_deref())?.valid(&yardstick)?;
+    let next = new.next.iter().map(|next| following(&server, &handoff, next)).collect::<Result<Vec<_>, _>>()?;
+    let fence = Fence(new.fence);
+    let handed_in = HandedIn {
+        document,
+        request: &request,
+        handoff: &handoff,
+        following: &yardstick.following,
+        fence,
+        changed: server.host.changed(&handoff, fence).await,
+    };
+    Ok(told(&server.engine.report(handed_in, next).await?))
+}
+
+/// Makes the handoff that comes next, in the same run.
+fn following(server: &Server, handoff: &Handoff, next: &NewRequest) -> Result<Accept, ProblemJson> {
+    let valid = next.judge(&Yardstick::of_project(&server.engine.settings))?;
+    let mut new = next.new_handoff(&handoff.terms.to, None)?;
+    new.run = Some(handoff.run.clone());
+    Ok(server.engine.accept(&valid, new)?)
+}
+
+/// Why an attempt failed.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewFailure {
+    /// The token that the claim gave.
+    fence: u64,
+    /// Which kind of failure: a known code such as `TIMEOUT`, or capital letters of your own.
+    code: String,
+    /// What happened.
+    message: String,
+    /// Whether trying again may help; default: what the code says.
+    transient: Option<bool>,
+    /// A report about the failure.
+    document: Option<Value>,
+    /// The dialect of the document; default: it is recognised.
+    dialect: Option<String>,
+}
+
+/// Say that the attempt at a claimed handoff failed
+#[utoipa::path(post, path = "/api/v1/handoffs/{id}/failure", tag = "work", params(("id" = String, Path, description = "Its id")),
+    request_body = NewFailure, responses((status = 200, description = "What became of the handoff"), (status = 409, description = "The claim is over")))]
+pub(crate) async fn fail(
+    State(server): State<Server>,
+    principal: Principal,
+    InPath(id): InPath<String>,
+    JsonBody(new): JsonBody<NewFailure>,
+) -> Result<Json<Value>, ProblemJson> {
+    let handoff = worked_on(&server, &principal, &id).await?;
+    let mut failure = Failure::new(value("/code", Code::parse(&new.code))?, new.message);
+    failure.chance = match new.transient {
+        Some(true) => Transience::Transient,
+        Some(false) => Transience::Permanent,
+        None => failure.chance,
+    };
+    let document = match &new.document {
+        Some(document) => {
+            let definition = server.engine.definition_of(&handoff).await?;
+            let yardstick = server.engine.yardstick(&handoff, None, definition.as_ref()).await?;
+            let valid = GivenDocument::of(document, new.dialect.as_deref())?.valid(&yardstick)?;
+            Some(valid.of_kind(Kind::Report)?.written)
+        }
+        None => None,
+    };
+    let fence = Fence(new.fence);
+    let changed = server.host.changed(&handoff, fence).await;
+    Ok(told(&server.engine.fail(&handoff, fence, failure, document, changed).await?))
+}
+
+/// Why something is called off.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewCancellation {
+    /// Why.
+    pub(super) reason: Option<String>,
+}
+
+/// Call a handoff off. What belongs to a run only a person calls off
+#[utoipa::path(post, path = "/api/v1/handoffs/{id}/cancel", tag = "handoffs", params(("id" = String, Path, description = "Its id")),
+    request_body = NewCancellation, responses((status = 200, description = "What became of the handoff"), (status = 409, description = "It is finished")))]
+pub(crate) async fn cancel(
+    State(server): State<Server>,
+    principal: Principal,
+    InPath(id): InPath<String>,
+    JsonBody(new): JsonBody<NewCancellation>,
+) -> Result<Json<Value>, ProblemJson> {
+    principal.writes()?;
+    let handoff = server.visible(&principal, &id).await?;
+    Ok(told(&server.engine.cancel(&handoff, new.reason, &principal.caller()).await?))
+}
+
+/// What whoever claims it next must know.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewRequeue {
+    /// What whoever claims it must know.
+    note: Option<String>,
+}
+
+/// Bring back a handoff that failed, was cancelled or is blocked
+#[utoipa::path(post, path = "/api/v1/handoffs/{id}/requeue", tag = "handoffs", params(("id" = String, Path, description = "Its id")),
+    request_body = NewRequeue, responses((status = 200, description = "What became of the handoff"), (status = 409, description = "It cannot be brought back")))]
+pub(crate) async fn requeue(
+    State(server): State<Server>,
+    principal: Principal,
+    InPath(id): InPath<String>,
+    JsonBody(new): JsonBody<NewRequeue>,
+) -> Result<Json<Value>, ProblemJson> {
+    principal.writes()?;
+    let handoff = server.visible(&principal, &id).await?;
+    let handoff = server.engine.requeue(&handoff, new.note.as_deref(), &principal.caller()).await?;
+    Ok(told(&AppliedCommand { handoff, repeated: false }))
+}

@@ -1,0 +1,256 @@
+//! The journal as server-sent events. A stream keeps nothing: the id of an event is a number of the journal, from which any
+//! server goes on after a break.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::{HeaderValue, header};
+use axum::response::sse::{Event as SentEvent, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use baton_engine::engine::Problem;
+use baton_engine::journal::Event;
+use baton_engine::store::PositionedEvent;
+use baton_engine::{HandoffId, RunId};
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, Stream};
+use jiff::Timestamp;
+use tokio::sync::broadcast;
+use tokio::time::Instant;
+
+use crate::event_hub::{HubEvent, rendered, wait_for};
+use crate::server::Server;
+
+/// How often a stream on which nothing happens shows that it lives.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// How many events are read at a time.
+const EVENTS_MAX: u32 = 500;
+
+/// How long to wait for a change before looking again.
+const PAUSE: Duration = Duration::from_secs(15);
+
+/// How long a position may be missing before it is taken that nobody will ever write it.
+const MISSING_MAX: Duration = Duration::from_secs(5);
+
+/// Streams the events of a run.
+pub(crate) fn of_run(server: Server, run: RunId, after: u64) -> Response {
+    let live = server.hub.listen();
+    let reader = RunReader { server, run, after, live, waiting: VecDeque::new(), is_over: false };
+    answer(stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }))
+}
+
+/// Streams the events of all runs.
+pub(crate) fn of_all(server: Server, after: u64) -> Response {
+    let live = server.hub.listen();
+    let (positions, waiting) = (Positions::behind(after), VecDeque::new());
+    let reader = StoreReader { server, positions, live, waiting, has_caught_up: false };
+    answer(stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }))
+}
+
+fn answer(events: impl Stream<Item = SentEvent> + Send + 'static) -> Response {
+    let events = events.map(Ok::<_, Infallible>);
+    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
+    // Proxies that collect what they pass on would make it anything but live.
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+fn sent(id: u64, data: &str) -> SentEvent {
+    SentEvent::default().id(id.to_string()).event("event").data(data)
+}
+
+/// Reads the journal of one run.
+struct RunReader {
+    server: Server,
+    run: RunId,
+    after: u64,
+    live: broadcast::Receiver<Arc<HubEvent>>,
+    waiting: VecDeque<Event>,
+    is_over: bool,
+}
+
+impl RunReader {
+    async fn next(&mut self) -> Option<SentEvent> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                self.after = event.seq;
+                return Some(sent(event.seq, &rendered(&event)));
+            }
+            if self.is_over {
+                return None;
+            }
+            // Whoever listens comes again if the store is away, with the number that it has.
+            if !self.read().await.ok()? {
+                self.is_over = true;
+                return Some(SentEvent::default().event("end").data("{}"));
+            }
+            if self.waiting.is_empty() {
+                let (run, until) = (&self.run, Instant::now() + PAUSE);
+                let is_of_run = |news: &HubEvent| news.positioned.event.run == *run;
+                if !wait_for(&self.server, &mut self.live, until, is_of_run).await {
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Reads on. Returns whether more can come: the run is looked at before its events, so that none is missed.
+    async fn read(&mut self) -> Result<bool, Problem> {
+        let store = &self.server.engine.store;
+        let root = match HandoffId::parse(self.run.as_str()) {
+            Ok(root) => store.find(&root).await?,
+            Err(_) => None,
+        };
+        self.waiting = store.history(&self.run, self.after, EVENTS_MAX).await?.into();
+        let is_finished = root.is_some_and(|root| root.state.name().is_finished());
+        Ok(!self.waiting.is_empty() || !is_finished)
+    }
+}
+
+/// Reads the journals of all runs: from the store what was before, from the hub what happens.
+struct StoreReader {
+    server: Server,
+    positions: Positions,
+    live: broadcast::Receiver<Arc<HubEvent>>,
+    waiting: VecDeque<SentEvent>,
+    has_caught_up: bool,
+}
+
+impl StoreReader {
+    async fn next(&mut self) -> Option<SentEvent> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return Some(event);
+            }
+            if !self.has_caught_up {
+                let found = self.server.engine.store.events_after(self.positions.complete, EVENTS_MAX).await.ok()?;
+                self.has_caught_up = found.len() < EVENTS_MAX as usize;
+                let new = self.positions.take(found, self.server.engine.now());
+                self.waiting = new.iter().map(|(id, new)| sent(*id, &rendered(&new.event))).collect();
+                continue;
+            }
+            let received = tokio::select! {
+                biased;
+                () = self.server.closing() => return None,
+                received = self.live.recv() => received,
+            };
+            match received {
+                Ok(news) => {
+                    let new = self.positions.take(vec![news.positioned.clone()], self.server.engine.now());
+                    self.waiting = new.iter().map(|(id, _)| sent(*id, &news.data)).collect();
+                }
+                // What this listener was too slow for stands in the journal.
+                Err(broadcast::error::RecvError::Lagged(_)) => self.has_caught_up = false,
+                Err(broadcast::error::RecvError::Closed) => return None,
+            }
+        }
+    }
+}
+
+/// Which positions were seen. With several writers a lower one may become visible after a higher one:
+///
+/// ```text
+///   writer A                 writer B                 reader
+///   gets position 7
+///                            gets position 8
+///                            commits
+///                                                     sees 8, and sends it
+///   commits
+///                                                     must still look behind 6, not behind 8
+/// ```
+#[derive(Debug)]
+pub(crate) struct Positions {
+    /// None is missing up to this one.
+    complete: u64,
+    /// Those behind it that were seen, and when they were written.
+    ahead: BTreeMap<u64, Timestamp>,
+}
+
+impl Positions {
+    /// Begins behind a position.
+    pub(crate) fn behind(complete: u64) -> Positions {
+        Positions { complete, ahead: BTreeMap::new() }
+    }
+
+    /// Returns the position up to which none is missing.
+    pub(crate) fn complete(&self) -> u64 {
+        self.complete
+    }
+
+    /// Returns whether none is missing before the last one that was seen.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.ahead.is_empty()
+    }
+
+    /// Takes what was found. Returns what is new, each with the position up to which everything was sent by then.
+    pub(crate) fn take(&mut self, found: Vec<PositionedEvent>, now: Timestamp) -> Vec<(u64, PositionedEvent)> {
+        let mut new = Vec::new();
+        for found in found {
+            if found.position > self.complete && self.ahead.insert(found.position, found.event.at).is_none() {
+                new.push(found);
+            }
+        }
+        let before = self.complete;
+        self.advance(now);
+        // All but the last carry the number from before: whoever breaks off in between gets them again.
+        let last = new.len().saturating_sub(1);
+        let id = |index| if index == last { self.complete } else { before };
+        new.into_iter().enumerate().map(|(index, found)| (id(index), found)).collect()
+    }
+
+    fn advance(&mut self, now: Timestamp) {
+        while let Some((position, at)) = self.ahead.first_key_value().map(|(position, at)| (*position, *at)) {
+            let is_old = now.duration_since(at).unsigned_abs() > MISSING_MAX;
+            if position != self.complete + 1 && !is_old {
+                return;
+            }
+            self.complete = position;
+            self.ahead.pop_first();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_engine::journal::Hash;
+
+    use super::*;
+
+    fn found(position: u64) -> PositionedEvent {
+        let event = Event {
+            run: RunId::parse("r").expect("safe"),
+            seq: position,
+            handoff: HandoffId::parse("r").expect("safe"),
+            version: 1,
+            at: Timestamp::UNIX_EPOCH,
+            kind: "claimed".to_owned(),
+            detail: "{}".to_owned(),
+            hash: Hash([0; 32]),
+        };
+        PositionedEvent { position, event }
+    }
+
+    fn taken(order: &mut Positions, positions: &[u64], second: i64) -> Vec<(u64, u64)> {
+        let now = Timestamp::from_second(second).expect("a time");
+        let found = positions.iter().copied().map(found).collect();
+        order.take(found, now).into_iter().map(|(id, found)| (id, found.position)).collect()
+    }
+
+    #[test]
+    fn event_that_becomes_visible_late_is_sent_and_none_is_sent_twice() {
+        let mut order = Positions::behind(6);
+        assert_eq!(taken(&mut order, &[8], 0), [(6, 8)], "a break now would bring 8 again, and 7");
+        assert_eq!(taken(&mut order, &[7, 8, 9], 1), [(6, 7), (9, 9)]);
+        assert_eq!(taken(&mut order, &[], 1), []);
+    }
+
+    #[test]
+    fn position_that_nobody_will_write_is_waited_for_only_so_long() {
+        let mut order = Positions::behind(6);
+        assert_eq!(taken(&mut order, &[8], 0), [(6, 8)]);
+        assert_eq!(taken(&mut order, &[8, 9], 60), [(9, 9)]);
+    }
+}

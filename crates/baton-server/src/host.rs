@@ -1,0 +1,78 @@
+//! What the machine provides, as a port: workflow files, workspaces, and which processes are dead.
+
+use async_trait::async_trait;
+use baton_engine::definition::Definition;
+use baton_engine::engine::Problem;
+use baton_engine::handoff::Handoff;
+use baton_engine::store::ClaimedHandoff;
+use baton_engine::{Fence, RunId};
+use serde_json::{Map, Value};
+
+/// A workflow that runs can be started from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownWorkflow {
+    /// Its name.
+    pub name: String,
+    /// What it says about itself.
+    pub description: Option<String>,
+    /// What it must be given, as the workflow declares it.
+    pub inputs: Value,
+    /// Its phases, in order.
+    pub phases: Vec<String>,
+    /// Its agents.
+    pub agents: Vec<String>,
+}
+
+/// What a run is to be started with.
+#[derive(Debug, Clone)]
+pub struct RunStart {
+    /// The name of the workflow.
+    pub workflow: String,
+    /// What it is given.
+    pub inputs: Map<String, Value>,
+    /// Where its agents work: a folder inside the server's workspace, or that itself.
+    pub workspace: Option<String>,
+    /// Its id, if the caller names it.
+    pub id: Option<RunId>,
+}
+
+/// Why the machine could not provide something, with what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostProblem {
+    /// Whether the thing that was named does not exist.
+    pub is_unknown: bool,
+    /// What happened.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+/// What whoever has claimed a handoff is told beyond the request.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ClaimBriefing {
+    /// The whole prompt, if one can be made.
+    pub prompt: Option<String>,
+    /// Why there is no prompt.
+    pub no_prompt: Option<String>,
+    /// Artifacts of the request that are not in the workspace.
+    pub missing_artifacts: Vec<String>,
+}
+
+/// What the machine provides.
+#[async_trait]
+pub trait ServerHost: Send + Sync {
+    /// Returns the workflows that runs can be started from.
+    fn workflows(&self) -> Vec<KnownWorkflow>;
+
+    /// Reads what a run is to be started with, and gives the run its id.
+    fn definition(&self, start: RunStart) -> Result<(RunId, Definition), HostProblem>;
+
+    /// Returns whether a claimant is known to be gone.
+    fn is_dead(&self, claimant: &str) -> bool;
+
+    /// Briefs whoever has claimed a handoff.
+    async fn brief(&self, claimed: &ClaimedHandoff) -> Result<ClaimBriefing, Problem>;
+
+    /// Lists what has changed since a claim, as far as that can be told here.
+    async fn changed(&self, handoff: &Handoff, fence: Fence) -> Vec<String>;
+}

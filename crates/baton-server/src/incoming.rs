@@ -1,0 +1,176 @@
+//! What comes in: JSON bodies, documents inside them, times and lengths. What cannot be used is a problem that says where.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::{StatusCode, header, request::Parts};
+use baton_engine::engine::{IncomingDocument, JudgedDocument, ValidDocument, WantedTime, Yardstick};
+use baton_protocol::Dialect;
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::problem_json::ProblemJson;
+use crate::server::Server;
+
+/// The most bytes that a body may have. A document has at most 8 MiB, and JSON may need two bytes for one of them.
+pub(crate) const BODY_BYTES_MAX: usize = 20 * 1024 * 1024;
+
+/// A JSON body. Without any it is an empty object.
+pub(crate) struct JsonBody<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<Server> for JsonBody<T> {
+    type Rejection = ProblemJson;
+
+    async fn from_request(request: Request, server: &Server) -> Result<JsonBody<T>, ProblemJson> {
+        let content_type = request.headers().get(header::CONTENT_TYPE).cloned();
+        // Whoever says so before need not send it all.
+        let announced =
+            request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        if announced.is_some_and(|length: usize| length > BODY_BYTES_MAX) {
+            return Err(too_large());
+        }
+        let bytes = Bytes::from_request(request, server).await.map_err(not_read)?;
+        if bytes.is_empty() {
+            return parse(b"{}").map(JsonBody);
+        }
+        let media_type = content_type.as_ref().and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let media_type = media_type.split(';').next().unwrap_or_default().trim();
+        if !media_type.eq_ignore_ascii_case("application/json") {
+            let detail = "only application/json is understood";
+            return Err(ProblemJson::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", detail));
+        }
+        parse(&bytes).map(JsonBody)
+    }
+}
+
+fn not_read(rejection: BytesRejection) -> ProblemJson {
+    match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => too_large(),
+        status => ProblemJson::new(status, "unreadable_body", rejection.body_text()),
+    }
+}
+
+fn too_large() -> ProblemJson {
+    let detail = format!("a body has at most {BODY_BYTES_MAX} bytes");
+    ProblemJson::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ProblemJson> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value: T = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let pointer = pointer(error.path());
+        let error = error.into_inner();
+        if error.is_data() {
+            ProblemJson::bad_value(pointer, error)
+        } else {
+            ProblemJson::new(StatusCode::BAD_REQUEST, "not_json", format!("this is not JSON: {error}"))
+        }
+    })?;
+    reader.end().map_err(|error| ProblemJson::new(StatusCode::BAD_REQUEST, "not_json", error.to_string()))?;
+    Ok(value)
+}
+
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    use serde_path_to_error::Segment;
+    let word = |segment: &Segment| match segment {
+        Segment::Seq { index } => format!("/{index}"),
+        Segment::Map { key } => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+        Segment::Enum { variant } => format!("/{variant}"),
+        Segment::Unknown => String::new(),
+    };
+    path.iter().map(word).collect()
+}
+
+/// The part of the address behind the question mark.
+pub(crate) struct Search<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequestParts<Server> for Search<T> {
+    type Rejection = ProblemJson;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Search<T>, ProblemJson> {
+        let bad = |why: QueryRejection| ProblemJson::new(StatusCode::BAD_REQUEST, "bad_query", why.body_text());
+        Query::from_request_parts(parts, server).await.map(|Query(search)| Search(search)).map_err(bad)
+    }
+}
+
+/// The parts of the address that name something.
+pub(crate) struct InPath<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Server> for InPath<T> {
+    type Rejection = ProblemJson;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<InPath<T>, ProblemJson> {
+        let bad = |why: PathRejection| ProblemJson::new(StatusCode::NOT_FOUND, "unknown", why.body_text());
+        Path::from_request_parts(parts, server).await.map(|Path(named)| InPath(named)).map_err(bad)
+    }
+}
+
+/// Reads a value of the request; what is wrong with it is told with its place.
+pub(crate) fn value<T, E: std::fmt::Display>(pointer: &str, read: Result<T, E>) -> Result<T, ProblemJson> {
+    read.map_err(|why| ProblemJson::bad_value(pointer, why))
+}
+
+/// Reads a value that need not be there.
+pub(crate) fn optional<T, E: std::fmt::Display>(
+    pointer: &str,
+    text: Option<&str>,
+    read: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<Option<T>, ProblemJson> {
+    text.map(|text| value(pointer, read(text))).transpose()
+}
+
+/// Reads a length of time such as `30s`.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let read = baton_protocol::duration::Duration::parse(text);
+    read.map(baton_protocol::duration::Duration::as_std).map_err(|fault| fault.to_string())
+}
+
+/// Reads a time, or a length of time from now.
+pub(crate) fn moment(text: &str) -> Result<WantedTime, String> {
+    match Timestamp::from_str(text) {
+        Ok(time) => Ok(WantedTime::At(time)),
+        Err(_) => duration(text)
+            .map(WantedTime::In)
+            .map_err(|_| format!("`{text}` is not a time such as 2026-05-01T12:00:00Z, nor a duration such as 2h")),
+    }
+}
+
+/// Reads the name of a dialect.
+pub(crate) fn dialect(word: &str) -> Result<Dialect, String> {
+    let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
+    Dialect::parse(word).ok_or_else(|| baton_protocol::wire::suggest(word, &known))
+}
+
+/// A document inside a request: text as it was written, or a JSON object.
+pub(crate) struct GivenDocument {
+    text: String,
+    dialect: Option<Dialect>,
+}
+
+impl GivenDocument {
+    /// Takes a document from a body.
+    pub(crate) fn of(document: &Value, dialect_word: Option<&str>) -> Result<GivenDocument, ProblemJson> {
+        let text = match document {
+            Value::String(text) => text.clone(),
+            Value::Object(_) => document.to_string(),
+            _ => return Err(ProblemJson::bad_value("/document", "a document is an object, or text")),
+        };
+        Ok(GivenDocument { text, dialect: optional("/dialect", dialect_word, dialect)? })
+    }
+
+    /// Reads and judges it.
+    pub(crate) fn judge(&self, yardstick: &Yardstick) -> JudgedDocument {
+        let incoming = IncomingDocument { dialect: self.dialect, ..IncomingDocument::of(self.text.as_bytes()) };
+        yardstick.judge(&incoming)
+    }
+
+    /// Lets only a valid document pass.
+    pub(crate) fn valid(&self, yardstick: &Yardstick) -> Result<ValidDocument, ProblemJson> {
+        let mut judged = self.judge(yardstick);
+        judged.valid.take().ok_or_else(|| ProblemJson::invalid_document(judged))
+    }
+}

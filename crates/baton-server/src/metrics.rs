@@ -1,0 +1,175 @@
+//! Figures for Prometheus. What the store can count is counted when somebody asks; what happens is counted as it happens,
+//! from the journal, whoever has done it.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicU64;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use baton_engine::handoff::{Handoff, StateName};
+use baton_engine::journal::{Event, Fact};
+use baton_engine::lifecycle::{Command, Verdict};
+use baton_engine::session::Spent;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::problem_json::ProblemJson;
+use crate::server::Server;
+
+/// The names and values by which a figure is told apart.
+type Labels = Vec<(&'static str, String)>;
+
+/// The upper ends of lengths of time, in seconds: from a moment to a weekend.
+const SECONDS: [f64; 12] = [0.01, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 1_800.0, 7_200.0, 43_200.0, 259_200.0];
+
+fn lengths() -> Histogram {
+    Histogram::new(SECONDS)
+}
+
+/// The figures of a server.
+pub(crate) struct ServerMetrics {
+    registry: Mutex<Registry>,
+    requests: Family<Labels, Counter>,
+    handoffs: Family<Labels, Gauge>,
+    runs_driven: Gauge,
+    events: Family<Labels, Counter>,
+    time_to_claim: Family<Labels, Histogram>,
+    finished: Family<Labels, Counter>,
+    first_pass: Family<Labels, Counter>,
+    refuted: Family<Labels, Counter>,
+    retries: Family<Labels, Counter>,
+    gate_wait: Histogram,
+    tokens_spent: Family<Labels, Counter>,
+    dollars_spent: Family<Labels, Counter<f64, AtomicU64>>,
+}
+
+impl Default for ServerMetrics {
+    fn default() -> ServerMetrics {
+        let metrics = ServerMetrics {
+            registry: Mutex::default(),
+            requests: Family::default(),
+            handoffs: Family::default(),
+            runs_driven: Gauge::default(),
+            events: Family::default(),
+            time_to_claim: Family::new_with_constructor(lengths),
+            finished: Family::default(),
+            first_pass: Family::default(),
+            refuted: Family::default(),
+            retries: Family::default(),
+            gate_wait: lengths(),
+            tokens_spent: Family::default(),
+            dollars_spent: Family::default(),
+        };
+        metrics.register();
+        metrics
+    }
+}
+
+impl ServerMetrics {
+    fn register(&self) {
+        let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        let registry = registry.sub_registry_with_prefix("baton");
+        registry.register("http_requests", "Requests, by route, method and status", self.requests.clone());
+        registry.register("handoffs", "Handoffs, by agent and state", self.handoffs.clone());
+        registry.register("runs_driven", "Runs that this server drives", self.runs_driven.clone());
+        registry.register("events", "Events of the journal since this server started, by kind", self.events.clone());
+        registry.register_with_unit(
+            "time_to_claim",
+            "From acceptance to the first claim, by agent",
+            Unit::Seconds,
+            self.time_to_claim.clone(),
+        );
+        registry.register("finished", "Finished handoffs, by agent and state", self.finished.clone());
+        registry.register("first_pass", "Handoffs completed by their first attempt, by agent", self.first_pass.clone());
+        registry.register("refuted", "Reports whose claims were refuted, by agent", self.refuted.clone());
+        registry.register("retries", "Attempts after the first, by agent", self.retries.clone());
+        registry.register_with_unit(
+            "gate_wait",
+            "From the question to the decision of a person",
+            Unit::Seconds,
+            self.gate_wait.clone(),
+        );
+        registry.register("tokens_spent", "Tokens that agents have spent, by agent", self.tokens_spent.clone());
+        registry.register(
+            "dollars_spent",
+            "Money that agents have spent, in dollars, by agent",
+            self.dollars_spent.clone(),
+        );
+    }
+
+    /// Returns all figures as text.
+    pub(crate) async fn text(&self, server: &Server) -> Result<String, ProblemJson> {
+        self.handoffs.clear();
+        for count in server.engine.store.census().await? {
+            let labels = vec![("agent", count.agent), ("state", count.state.as_str().to_owned())];
+            self.handoffs.get_or_create(&labels).set(i64::try_from(count.handoffs).unwrap_or(i64::MAX));
+        }
+        self.runs_driven.set(i64::try_from(server.driving.count()).unwrap_or(i64::MAX));
+        let mut text = String::new();
+        let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        // Writing into a text does not fail.
+        let _ = encode(&mut text, &registry);
+        Ok(text)
+    }
+}
+
+/// Counts a request when it was answered.
+pub(crate) async fn count(State(server): State<Server>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+    let method = request.method().as_str().to_owned();
+    let response = next.run(request).await;
+    let labels = vec![("route", route), ("method", method), ("status", response.status().as_u16().to_string())];
+    server.metrics.requests.get_or_create(&labels).inc();
+    response
+}
+
+impl ServerMetrics {
+    /// Counts something that has happened; `handoff` is what became of it.
+    pub(crate) async fn measure(&self, server: &Server, event: &Event, handoff: Option<&Handoff>) {
+        self.events.get_or_create(&vec![("kind", event.kind.clone())]).inc();
+        let (Some(handoff), Ok(Fact::Happened(command))) = (handoff, event.fact()) else { return };
+        let agent = || vec![("agent", handoff.terms.to.clone())];
+        match &command {
+            Command::Claim(_) if handoff.is_run() => {}
+            Command::Claim(_) if handoff.attempts <= 1 => {
+                let waited = event.at.duration_since(handoff.accepted_at).as_secs_f64();
+                self.time_to_claim.get_or_create(&agent()).observe(waited.max(0.0));
+            }
+            Command::Claim(_) => {
+                self.retries.get_or_create(&agent()).inc();
+            }
+            Command::Verify(verify) if matches!(verify.verdict, Verdict::Refuted { .. }) => {
+                self.refuted.get_or_create(&agent()).inc();
+            }
+            Command::Decide(_) => {
+                let asked = server.engine.store.history_of(&event.handoff).await.unwrap_or_default();
+                let asked = asked.iter().rev().find(|earlier| earlier.seq < event.seq);
+                let waited = asked.map(|asked| event.at.duration_since(asked.at).as_secs_f64());
+                waited.into_iter().for_each(|waited| self.gate_wait.observe(waited.max(0.0)));
+            }
+            Command::Report(report) => report.spent.iter().for_each(|spent| self.measure_spending(agent(), spent)),
+            _ => {}
+        }
+        let state = handoff.state.name();
+        if state.is_finished() && handoff.version == event.version {
+            let labels = vec![("agent", handoff.terms.to.clone()), ("state", state.as_str().to_owned())];
+            self.finished.get_or_create(&labels).inc();
+            if state == StateName::Completed && handoff.attempts == 1 {
+                self.first_pass.get_or_create(&agent()).inc();
+            }
+        }
+    }
+
+    fn measure_spending(&self, agent: Labels, spent: &Spent) {
+        self.tokens_spent.get_or_create(&agent).inc_by(spent.tokens());
+        if let Some(micros) = spent.cost_micros {
+            self.dollars_spent.get_or_create(&agent).inc_by(micros as f64 / 1_000_000.0);
+        }
+    }
+}

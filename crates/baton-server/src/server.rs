@@ -1,0 +1,132 @@
+//! What a server consists of, and its life: it listens, and when it is told to stop it finishes what it has begun.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::serve::Listener;
+use baton_engine::engine::Problem;
+use baton_engine::handoff::Handoff;
+use baton_engine::{Engine, RunId};
+use tokio::sync::watch;
+
+use crate::access::{Exposure, Principal};
+use crate::api;
+use crate::event_hub::EventHub;
+use crate::host::ServerHost;
+use crate::metrics::ServerMetrics;
+use crate::problem_json::ProblemJson;
+use crate::run_driving::RunDriving;
+
+/// How long requests that go on may take after the server was told to stop.
+const DRAIN_MAX: Duration = Duration::from_secs(10);
+
+/// What a server is made of.
+pub struct ServerParts {
+    /// The verbs.
+    pub engine: Engine,
+    /// The runs that it drives.
+    pub driving: RunDriving,
+    /// What the machine provides.
+    pub host: Arc<dyn ServerHost>,
+    /// Who can reach it.
+    pub exposure: Exposure,
+}
+
+/// A server. Copies share everything.
+#[derive(Clone)]
+pub struct Server {
+    parts: Arc<ServerParts>,
+    pub(crate) metrics: Arc<ServerMetrics>,
+    pub(crate) hub: Arc<EventHub>,
+    closing: watch::Receiver<bool>,
+    close: Arc<watch::Sender<bool>>,
+}
+
+impl std::ops::Deref for Server {
+    type Target = ServerParts;
+
+    fn deref(&self) -> &ServerParts {
+        &self.parts
+    }
+}
+
+impl Server {
+    /// Makes a server; [`serve`] lets it listen.
+    pub fn new(parts: ServerParts) -> Server {
+        let (close, closing) = watch::channel(false);
+        Server { parts: Arc::new(parts), metrics: Arc::default(), hub: Arc::default(), closing, close: Arc::new(close) }
+    }
+
+    /// Waits until the server is about to end. Whatever waits for something else waits for this as well.
+    pub(crate) async fn closing(&self) {
+        let mut closing = self.closing.clone();
+        // The sender lives as long as this does.
+        let _ = closing.wait_for(|closing| *closing).await;
+    }
+
+    /// Returns whether the server is about to end.
+    pub(crate) fn is_closing(&self) -> bool {
+        *self.closing.borrow()
+    }
+
+    /// Finds a handoff that the caller may see; whatever they may not see does not exist for them.
+    pub(crate) async fn visible(&self, principal: &Principal, id: &str) -> Result<Handoff, ProblemJson> {
+        self.only_if_visible(principal, self.engine.resolve(id).await, id)
+    }
+
+    /// Finds a run that the caller may see.
+    pub(crate) async fn visible_run(&self, principal: &Principal, id: &str) -> Result<Handoff, ProblemJson> {
+        self.only_if_visible(principal, self.engine.resolve_run(id).await, id)
+    }
+
+    /// Finds the journal that an id means: that of a run, or of a handoff.
+    pub(crate) async fn journal_named(&self, principal: &Principal, id: &str) -> Result<RunId, ProblemJson> {
+        if let Some(handoffs) = self.engine.plain_run(id).await?
+            && let Some(first) = handoffs.first()
+        {
+            return Ok(first.run.clone());
+        }
+        Ok(self.visible(principal, id).await?.run)
+    }
+
+    fn only_if_visible(
+        &self,
+        principal: &Principal,
+        found: Result<Handoff, Problem>,
+        id: &str,
+    ) -> Result<Handoff, ProblemJson> {
+        match found {
+            Ok(handoff) if principal.sees(&handoff) => Ok(handoff),
+            // What was probably meant, or begins alike, may be somebody else's.
+            Ok(_) => Err(ProblemJson::unknown(id)),
+            Err(Problem::Store(error)) => Err(Problem::Store(error).into()),
+            Err(_) if principal.is_restricted() => Err(ProblemJson::unknown(id)),
+            Err(problem) => Err(problem.into()),
+        }
+    }
+}
+
+/// Serves until `stop` is over. Then nothing new is taken, what goes on is finished, and runs are given back.
+pub async fn serve<L>(listener: L, server: Server, stop: impl Future<Output = ()> + Send) -> io::Result<()>
+where
+    L: Listener,
+    L::Addr: std::fmt::Debug,
+{
+    let router = api::router(server.clone());
+    let draining = server.clone();
+    let http = axum::serve(listener, router).with_graceful_shutdown(async move { draining.closing().await });
+    let background = [tokio::spawn(server.clone().keep_driving()), tokio::spawn(server.clone().keep_watching())];
+    let http = tokio::spawn(async move { http.await });
+    stop.await;
+    let _ = server.close.send(true);
+    // Those who only listen were told; whoever does not hang up is left behind.
+    let drained = tokio::time::timeout(DRAIN_MAX, http).await;
+    server.driving.give_back().await;
+    background.iter().for_each(tokio::task::JoinHandle::abort);
+    match drained {
+        Ok(Ok(ended)) => ended,
+        Ok(Err(error)) => Err(io::Error::other(error)),
+        Err(_) => Ok(()),
+    }
+}

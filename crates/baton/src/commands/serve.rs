@@ -1,0 +1,153 @@
+//! `baton serve`: the HTTP API over a store, and the driving of runs.
+
+use std::fs;
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use baton_server::{Exposure, RunDriving, Server, ServerParts, TlsListener, serve};
+use clap::Args;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::command_error::{CommandError, Exit};
+use crate::output::Output;
+use crate::serving::{ServedRuns, ServerMachine};
+use crate::store::{Access, Session, StoreOptions};
+
+/// Serve the HTTP API over a store, and drive runs
+///
+/// Agents claim and report over HTTP, people decide, programs start runs and follow them live. Runs that are started through
+/// the server are driven by it; several servers on one PostgreSQL store share the work, and take over the runs of one that
+/// died. SIGTERM and SIGINT finish what goes on, and give the runs back.
+///
+/// On 127.0.0.1 nobody needs a token until the first one is created with `baton token create`; decisions always need the
+/// token of an approver. On any other address the server only starts if there are tokens, and only with TLS: its own
+/// (--tls-cert, --tls-key), or that of a proxy in front of it (--behind-proxy).
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  baton serve\n  baton serve --workflow examples/feature --workspace /srv/demo\n  \
+baton token create --role approver && baton serve --listen 0.0.0.0:4848 --tls-cert chain.pem --tls-key key.pem")]
+pub(crate) struct Options {
+    /// The address to listen on; port 0 means any free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4848")]
+    listen: SocketAddr,
+    /// A workflow that runs can be started from, or its folder; may be given several times [default: this folder, if it has
+    /// one]
+    #[arg(long = "workflow", value_name = "PATH")]
+    workflows: Vec<PathBuf>,
+    /// Where the agents of runs work
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    workspace: PathBuf,
+    /// Others reach it through a proxy that adds TLS
+    #[arg(long, conflicts_with = "tls_cert")]
+    behind_proxy: bool,
+    /// Speak TLS with this certificate and those above it, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Print the address as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    store: StoreOptions,
+}
+
+pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let config = options.store.configuration()?;
+    let session = Arc::new(Session::open_to_serve(&options.store, Access::Change, output)?);
+    let exposure = exposure(options, &session)?;
+    let workflows = match options.workflows.is_empty() {
+        true => vec![PathBuf::from(".")],
+        false => options.workflows.clone(),
+    };
+    let machine = ServerMachine::new(Arc::clone(&session), config, workflows, options.workspace.clone());
+    machine.check(&options.workflows)?;
+    let parts = ServerParts {
+        engine: session.engine.clone(),
+        driving: RunDriving::through(Arc::new(ServedRuns::new(Arc::clone(&session), *output))),
+        host: Arc::new(machine),
+        exposure,
+    };
+    session.run(async {
+        let stop = told_to_stop()?;
+        let unusable = |error| CommandError::usage(format!("cannot listen on {}: {error}", options.listen));
+        let listener = TcpListener::bind(options.listen).await.map_err(unusable)?;
+        let address = listener.local_addr().map_err(unusable)?;
+        let tls = tls_files(options)?;
+        let url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
+        let tell = || match options.json {
+            true => output.data(&format!("{}\n", json!({ "version": 1, "url": url }))),
+            false => output.data(&format!("listening on {url}\n")),
+        };
+        let server = Server::new(parts);
+        let served = match tls {
+            Some(TlsFiles { certificate, key }) => {
+                let listener = TlsListener::over(listener, &certificate, &key).map_err(CommandError::usage)?;
+                tell()?;
+                serve(listener, server, stop).await
+            }
+            None => {
+                tell()?;
+                serve(listener, server, stop).await
+            }
+        };
+        served.map_err(|error| CommandError::internal(format!("the server failed: {error}")))?;
+        output.note("stopped");
+        Ok(Exit::Done)
+    })
+}
+
+/// Returns who can reach the server; refuses what would let in strangers.
+fn exposure(options: &Options, session: &Session) -> Result<Exposure, CommandError> {
+    if options.listen.ip().to_canonical().is_loopback() && !options.behind_proxy {
+        return Ok(Exposure::Loopback);
+    }
+    let (tokens, now) = (session.run(session.store.tokens())?, session.now());
+    if !tokens.iter().any(|token| token.is_valid_at(now)) {
+        let message = format!("{} can be reached by others, and there is no token", shown(options.listen.ip()));
+        return Err(CommandError::usage(message).hint("create one first: baton token create --role approver"));
+    }
+    if !options.behind_proxy && options.tls_cert.is_none() {
+        let message =
+            format!("{} can be reached by others, and tokens would travel unencrypted", shown(options.listen.ip()));
+        return Err(CommandError::usage(message)
+            .hint("give --tls-cert and --tls-key, put a proxy with TLS in front of it and say --behind-proxy, or listen on 127.0.0.1"));
+    }
+    Ok(Exposure::Network)
+}
+
+/// What TLS needs, as it stands in files.
+struct TlsFiles {
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+}
+
+/// Reads the certificate and its key, if TLS is wanted.
+fn tls_files(options: &Options) -> Result<Option<TlsFiles>, CommandError> {
+    let (Some(certificate), Some(key)) = (&options.tls_cert, &options.tls_key) else { return Ok(None) };
+    let read = |path: &PathBuf| {
+        fs::read(path).map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))
+    };
+    Ok(Some(TlsFiles { certificate: read(certificate)?, key: read(key)? }))
+}
+
+fn shown(address: IpAddr) -> String {
+    if address.is_unspecified() { format!("{address} (every address of this machine)") } else { address.to_string() }
+}
+
+/// Listens to signals from now on. Returns what waits for the first of them.
+fn told_to_stop() -> Result<impl Future<Output = ()> + Send, CommandError> {
+    let failed = |error| CommandError::internal(format!("cannot listen to signals: {error}"));
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}

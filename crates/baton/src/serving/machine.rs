@@ -1,0 +1,142 @@
+//! The port of a server to this machine.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use baton_engine::definition::Definition;
+use baton_engine::driver::HandInWay;
+use baton_engine::engine::Problem;
+use baton_engine::handoff::Handoff;
+use baton_engine::store::{ClaimedHandoff, Order};
+use baton_engine::{Fence, RunId};
+use baton_protocol::workflow::Workflow;
+use baton_server::{ClaimBriefing, HostProblem, KnownWorkflow, RunStart, ServerHost};
+use serde_json::{Map, Value, json};
+
+use crate::briefing;
+use crate::command_error::CommandError;
+use crate::config::Config;
+use crate::running::{self, Started};
+use crate::store::Session;
+use crate::workflow_file;
+
+/// This machine, as a server needs it.
+pub(crate) struct ServerMachine {
+    session: Arc<Session>,
+    config: Config,
+    /// Where workflows are.
+    workflows: Vec<PathBuf>,
+    /// Where agents work.
+    workspace: PathBuf,
+}
+
+impl ServerMachine {
+    pub(crate) fn new(
+        session: Arc<Session>,
+        config: Config,
+        workflows: Vec<PathBuf>,
+        workspace: PathBuf,
+    ) -> ServerMachine {
+        ServerMachine { session, config, workflows, workspace }
+    }
+
+    /// Looks whether the workflows that somebody named can be used.
+    pub(crate) fn check(&self, named: &[PathBuf]) -> Result<(), CommandError> {
+        named.iter().try_for_each(|path| workflow_file::open(path).map(drop))
+    }
+
+    /// Returns the workflows that can be read now, each with its path. Files may change while the server runs.
+    fn readable(&self) -> impl Iterator<Item = (&Path, Workflow)> {
+        let opened = |path: &'_ PathBuf| workflow_file::open(path).ok().map(|opened| opened.workflow);
+        self.workflows.iter().filter_map(move |path| Some((path.as_path(), opened(path)?)))
+    }
+}
+
+#[async_trait]
+impl ServerHost for ServerMachine {
+    fn workflows(&self) -> Vec<KnownWorkflow> {
+        self.readable().map(|(_, workflow)| known(&workflow)).collect()
+    }
+
+    fn definition(&self, start: RunStart) -> Result<(RunId, Definition), HostProblem> {
+        let RunStart { workflow: name, inputs, workspace, id } = start;
+        let found = self.readable().find(|(_, workflow)| workflow.name.as_deref() == Some(&*name));
+        let Some((path, _)) = found else {
+            let names: Vec<String> = self.readable().filter_map(|(_, workflow)| workflow.name).collect();
+            let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            let hint = Some(format!("known here: {known}"));
+            return Err(HostProblem { is_unknown: true, message: format!("unknown workflow `{name}`"), hint });
+        };
+        let workspace = self.workspace.join(inside(workspace.as_deref().unwrap_or_default())?);
+        let started = Started { path, inputs, workspace: &workspace, simulated: false };
+        let definition = running::definition(started, &self.config).map_err(unusable)?;
+        let id = id.unwrap_or_else(|| running::run_id(&definition));
+        Ok((id, definition))
+    }
+
+    fn is_dead(&self, claimant: &str) -> bool {
+        running::is_dead(claimant)
+    }
+
+    async fn brief(&self, claimed: &ClaimedHandoff) -> Result<ClaimBriefing, Problem> {
+        let (engine, handoff) = (&self.session.engine, &claimed.handoff);
+        let missing_artifacts = match &handoff.terms.step {
+            Some(_) => {
+                let definition = engine.definition_of(handoff).await?;
+                let workspace = briefing::workspace(definition.as_ref());
+                workspace.map(|folder| briefing::missing_artifacts(&claimed.request, &folder)).unwrap_or_default()
+            }
+            None => Vec::new(),
+        };
+        match briefing::brief(engine, claimed, HandInWay::Command).await? {
+            Ok(brief) => {
+                let state = self.session.state.as_ref();
+                if let Some(known) = briefing::remember(handoff, brief.brief.scene.as_ref(), state).await {
+                    // A claim that is lost by now needs none.
+                    let _ = engine.store.apply(Order::new(handoff.id.clone(), known), engine.now()).await;
+                }
+                Ok(ClaimBriefing { prompt: Some(brief.brief.job.prompt), no_prompt: None, missing_artifacts })
+            }
+            Err(why) => Ok(ClaimBriefing { prompt: None, no_prompt: Some(why), missing_artifacts }),
+        }
+    }
+
+    async fn changed(&self, handoff: &Handoff, fence: Fence) -> Vec<String> {
+        if handoff.fence != fence {
+            return Vec::new();
+        }
+        let definition = self.session.engine.definition_of(handoff).await.ok().flatten();
+        briefing::changed_since_claimed(handoff, definition.as_ref(), self.session.state.as_ref()).await
+    }
+}
+
+fn known(workflow: &Workflow) -> KnownWorkflow {
+    let input = |declared: &baton_protocol::workflow::InputDeclaration| json!({ "description": declared.description, "default": declared.default, "required": declared.required });
+    let inputs: Map<String, Value> =
+        workflow.inputs.iter().map(|(name, declared)| (name.to_string(), input(declared))).collect();
+    KnownWorkflow {
+        name: workflow.name.clone().unwrap_or_default(),
+        description: workflow.description.clone(),
+        inputs: inputs.into(),
+        phases: workflow.phases.iter().map(|phase| phase.id().to_owned()).collect(),
+        agents: workflow.agents.iter().map(|(name, _)| name.to_string()).collect(),
+    }
+}
+
+/// Lets only a path inside a folder pass. Nobody at a distance chooses where on this machine agents work.
+fn inside(path: &str) -> Result<&Path, HostProblem> {
+    let path = Path::new(path);
+    if path
+        .components()
+        .all(|part| matches!(part, Component::Normal(name) if !name.as_encoded_bytes().starts_with(b".")))
+    {
+        return Ok(path);
+    }
+    let message = "a workspace is a folder inside the server's workspace, without `..` and without hidden folders";
+    Err(HostProblem { is_unknown: false, message: message.to_owned(), hint: None })
+}
+
+fn unusable(error: CommandError) -> HostProblem {
+    HostProblem { is_unknown: false, message: error.message, hint: error.hints.into_iter().next() }
+}

@@ -1,0 +1,87 @@
+//! Lists on a narrow terminal: every line fits, and what does not is cut. In a pipe nothing is cut.
+
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::run_letter::with_letter;
+use crate::run_terminal::Person;
+use crate::sandbox::Sandbox;
+
+const RUN: &str = "letter-to-the-city-council-2026";
+
+fn waiting() -> Sandbox {
+    let sandbox = with_letter();
+    let run = sandbox.baton(&["run", "flow", "--workspace", "desk", "--id", RUN, "--no-input"]);
+    assert_eq!(run.code, Some(3), "{run}");
+    sandbox
+}
+
+/// Returns the lines as they stand on a terminal, without colour.
+fn lines(sandbox: &Sandbox, columns: u16, arguments: &[&str]) -> Vec<String> {
+    let mut person = Person::starts_at(sandbox, columns, &[arguments, &["--color", "never"]].concat());
+    let text = person.reads_on();
+    assert_eq!(person.leaves(), Some(0), "{text}");
+    text.lines().map(|line| line.trim_end_matches('\r').to_owned()).collect()
+}
+
+#[test]
+fn lists_fit_into_a_narrow_terminal() {
+    let sandbox = waiting();
+    for command in [&["runs"][..], &["inbox"], &["log", RUN], &["list"]] {
+        for columns in [60, 80, 120] {
+            let lines = lines(&sandbox, columns, command);
+            assert!(lines.len() > 1, "{command:?}: {lines:?}");
+            // Commands are copied, and never cut.
+            for line in lines.iter().filter(|line| !line.trim_start().starts_with("baton ")) {
+                assert!(line.width() <= usize::from(columns), "{command:?} at {columns}: {line}\n{}", lines.join("\n"));
+            }
+        }
+    }
+}
+
+#[test]
+fn narrow_list_of_runs_still_says_who_is_waited_for() {
+    let sandbox = waiting();
+    let wide = lines(&sandbox, 100, &["runs"]);
+    assert!(wide[1].contains("  waits for a person: release.1  "), "{wide:?}");
+    let narrow = lines(&sandbox, 60, &["runs"]);
+    assert!(narrow[1].starts_with(&format!("{RUN}  waits for a person: rel")), "{narrow:?}");
+}
+
+#[test]
+fn what_is_piped_is_never_cut() {
+    let sandbox = waiting();
+    let runs = sandbox.baton(&["runs"]).stdout;
+    assert!(runs.contains("waits for a person: release.1  release  "), "{runs}");
+    let log = sandbox.baton(&["log", RUN]).stdout;
+    assert!(!log.contains('…'), "{log}");
+}
+
+#[test]
+fn run_that_somebody_drives_says_who_is_waited_for() {
+    let sandbox = with_letter();
+    let mut person = Person::starts(&sandbox, &["run", "flow", "--workspace", "desk", "--id", RUN]);
+    person.sees("Your decision:");
+    let runs = sandbox.baton(&["runs"]).stdout;
+    assert!(runs.contains("waits for a person: release.1; driven by "), "{runs}");
+    let json = sandbox.baton(&["runs", "--json"]).json();
+    assert_eq!(json["runs"][0]["state"], "driven", "{json}");
+    assert_eq!(json["runs"][0]["waiting"][0]["id"], format!("{RUN}.release.1"), "{json}");
+    person.types("later");
+    assert_eq!(person.leaves(), Some(3));
+}
+
+#[test]
+fn question_fits_into_a_narrow_terminal() {
+    let sandbox = with_letter();
+    let arguments = ["run", "flow", "--workspace", "desk", "--id", RUN, "--color", "never"];
+    let mut person = Person::starts_at(&sandbox, 60, &arguments);
+    let screen = person.sees("Your decision:");
+    let (_, question) = screen.rsplit_once("\nrelease (").unwrap_or_else(|| panic!("{screen}"));
+    // A path has no spaces to break at.
+    let lines = question.lines().skip(1).map(|line| line.trim_end_matches('\r'));
+    for line in lines.filter(|line| !line.contains(".baton/runs/")) {
+        assert!(line.width() <= 60, "{line}\n\n{question}");
+    }
+    person.types("l");
+    person.leaves();
+}

@@ -1,0 +1,199 @@
+//! Tokens and roles: who may do what, and what does not exist for whom.
+
+use serde_json::json;
+
+use crate::client::{Premises, report, request};
+
+#[test]
+fn without_any_token_loopback_is_open_except_for_decisions() {
+    let premises = Premises::new();
+    let server = premises.serve();
+    server.send("csv-07");
+    let (_, fence) = server.claim();
+    server
+        .post(
+            "/api/v1/handoffs/csv-07/report",
+            &json!({ "fence": fence, "document": report("csv-07", "needs_review") }),
+        )
+        .expect(200);
+    let gate = server.get("/api/v1/gates/csv-07").expect(200);
+    let decision = json!({ "decision": "approve", "shown": gate["gate"]["digest"] });
+    let answer = server.post("/api/v1/gates/csv-07/decision", &decision);
+    assert_eq!(answer.problem(401), "unauthorized");
+    assert!(answer.header("www-authenticate").is_some_and(|value| value.starts_with("Bearer")));
+    assert_eq!(
+        server.get("/api/v1/gates/csv-07").expect(200)["gate"]["digest"],
+        gate["gate"]["digest"],
+        "it still waits"
+    );
+}
+
+#[test]
+fn with_a_token_nobody_is_let_in_without_one() {
+    let premises = Premises::new();
+    let token = premises.token(&["--role", "viewer"]);
+    let mut server = premises.serve();
+    assert_eq!(server.get("/healthz").status, 200, "this needs none");
+    assert_eq!(server.get("/api/v1/handoffs").problem(401), "unauthorized");
+    assert_eq!(server.get("/metrics").problem(401), "unauthorized");
+    for wrong in [
+        "Bearer nonsense",
+        "Basic YTpi",
+        &format!("Bearer {}", token.to_uppercase()),
+        &format!("Bearer baton_{}", "0".repeat(64)),
+    ] {
+        let answer = server.ask("GET", "/api/v1/handoffs", &[("Authorization", wrong)], "");
+        assert_eq!(answer.problem(401), "unauthorized", "{wrong}");
+    }
+    assert_eq!(server.as_owner_of(&token).get("/api/v1/handoffs").status, 200);
+}
+
+#[test]
+fn viewer_looks_at_everything_and_changes_nothing() {
+    let premises = Premises::new();
+    let (viewer, admin) = (premises.token(&["--role", "viewer"]), premises.token(&["--role", "admin"]));
+    let mut server = premises.serve();
+    server.as_owner_of(&admin).send("csv-07");
+    server.as_owner_of(&viewer);
+    for path in
+        ["/api/v1/handoffs/csv-07", "/api/v1/gates", "/api/v1/runs", "/api/v1/agents", "/api/v1/workflows", "/metrics"]
+    {
+        assert_eq!(server.get(path).status, 200, "{path}");
+    }
+    let changes = [
+        ("/api/v1/handoffs", request("csv-08", "finder")),
+        ("/api/v1/claims", json!({ "agent": "finder" })),
+        ("/api/v1/handoffs/csv-07/heartbeat", json!({ "fence": 1 })),
+        ("/api/v1/handoffs/csv-07/acknowledgment", json!({ "fence": 1 })),
+        ("/api/v1/handoffs/csv-07/report", json!({ "fence": 1, "document": report("csv-07", "complete") })),
+        ("/api/v1/handoffs/csv-07/failure", json!({ "fence": 1, "code": "TIMEOUT", "message": "late" })),
+        ("/api/v1/handoffs/csv-07/cancel", json!({})),
+        ("/api/v1/handoffs/csv-07/requeue", json!({})),
+        ("/api/v1/gates/csv-07/decision", json!({ "decision": "approve", "shown": "0" })),
+        ("/api/v1/runs", json!({ "workflow": "none" })),
+    ];
+    for (path, body) in changes {
+        let code = server.post(path, &body).problem(403);
+        assert!(["forbidden", "not_a_person"].contains(&code.as_str()), "{path}: {code}");
+    }
+    assert_eq!(server.ask("PATCH", "/api/v1/agents/finder", &[], r#"{"paused": true}"#).problem(403), "forbidden");
+    assert_eq!(server.get("/api/v1/handoffs/csv-07").expect(200)["handoff"]["version"], 1, "nothing has happened");
+}
+
+#[test]
+fn agent_works_for_itself_only_and_what_is_others_does_not_exist() {
+    let premises = Premises::new();
+    let admin = premises.token(&["--role", "admin"]);
+    let agent = premises.token(&["--role", "agent", "--agent", "finder"]);
+    let mut server = premises.serve();
+    server.as_owner_of(&admin).send("mine");
+    server.post("/api/v1/handoffs", &request("others", "writer")).expect(201);
+    server.as_owner_of(&agent);
+    let listed = server.get("/api/v1/handoffs").expect(200);
+    assert_eq!(listed["handoffs"].as_array().map(Vec::len), Some(1), "{listed:#}");
+    for path in ["/api/v1/handoffs/others", "/api/v1/handoffs/oth", "/api/v1/gates/others", "/api/v1/agents/writer"] {
+        let code = server.get(path).problem(404);
+        assert_eq!(code, "unknown", "{path}");
+    }
+    for verb in ["cancel", "requeue"] {
+        assert_eq!(server.post(&format!("/api/v1/handoffs/others/{verb}"), &json!({})).problem(404), "unknown");
+    }
+    assert_eq!(server.post("/api/v1/claims", &json!({ "agent": "writer" })).problem(403), "forbidden");
+    for path in ["/api/v1/runs", "/api/v1/gates", "/api/v1/events", "/metrics"] {
+        assert_eq!(server.get(path).problem(403), "forbidden", "{path}");
+    }
+    let (id, fence) = server.claim();
+    assert_eq!(id, "mine");
+    server
+        .post("/api/v1/handoffs/mine/report", &json!({ "fence": fence, "document": report("mine", "needs_review") }))
+        .expect(200);
+    let sent = json!({ "from": "ana", "to": "writer", "document": { "baton": 1, "document": "request", "id": "next", "instructions": "Write the rows." } });
+    let sent = server.post("/api/v1/handoffs", &sent).expect(201);
+    assert_eq!(sent["handoff"]["from"], "finder", "it cannot speak for others");
+}
+
+#[test]
+fn agent_never_decides_and_an_approver_does_and_the_journal_knows_who() {
+    let premises = Premises::new();
+    let agent = premises.token(&["--role", "agent", "--agent", "finder"]);
+    let approver = premises.token(&["--role", "approver", "--name", "ana"]);
+    let mut server = premises.serve();
+    server.as_owner_of(&approver).send("csv-07");
+    server.as_owner_of(&agent);
+    let (_, fence) = server.claim();
+    server
+        .post(
+            "/api/v1/handoffs/csv-07/report",
+            &json!({ "fence": fence, "document": report("csv-07", "needs_review") }),
+        )
+        .expect(200);
+    let digest = server.get("/api/v1/gates/csv-07").expect(200)["gate"]["digest"].clone();
+    let approve = json!({ "decision": "approve", "shown": digest, "note": "fine" });
+    assert_eq!(server.post("/api/v1/gates/csv-07/decision", &approve).problem(403), "not_a_person");
+    server.as_owner_of(&approver);
+    let stale = json!({ "decision": "approve", "shown": "0".repeat(64) });
+    assert_eq!(server.post("/api/v1/gates/csv-07/decision", &stale).problem(409), "changed");
+    let wrong = json!({ "decision": "answer", "text": "yes", "shown": digest });
+    assert_eq!(server.post("/api/v1/gates/csv-07/decision", &wrong).problem(422), "other_question");
+    let silent = json!({ "decision": "reject", "shown": digest });
+    assert_eq!(server.post("/api/v1/gates/csv-07/decision", &silent).expect(422)["pointer"], "/text");
+    let done = server.post("/api/v1/gates/csv-07/decision", &approve).expect(200);
+    assert_eq!(done["handoff"]["state"], "completed");
+    let events = server.get("/api/v1/handoffs/csv-07").expect(200)["events"].clone();
+    let decided = events
+        .as_array()
+        .and_then(|events| events.iter().find(|event| event["event"] == "decided"))
+        .expect("a decision");
+    assert_eq!((&decided["detail"]["by"], &decided["detail"]["door"]), (&json!("ana"), &json!("http")));
+    assert!(decided["detail"]["known"]["token"].as_str().is_some_and(|id| id.starts_with("tok-")), "{decided:#}");
+    let second = server.post("/api/v1/gates/csv-07/decision", &approve);
+    assert_eq!(second.problem(409), "wrong_state");
+    assert_eq!(second.expect(409)["decided"]["by"], "ana", "whoever comes second learns who was first");
+}
+
+#[test]
+fn revoked_and_expired_tokens_open_nothing() {
+    let premises = Premises::new();
+    premises.token(&["--role", "admin"]);
+    let expired = premises.token(&["--role", "viewer", "--expires", "1ms"]);
+    let viewer = premises.token(&["--role", "viewer", "--name", "bo"]);
+    let mut server = premises.serve();
+    assert_eq!(server.as_owner_of(&expired).get("/api/v1/handoffs").problem(401), "unauthorized");
+    assert_eq!(server.as_owner_of(&viewer).get("/api/v1/handoffs").status, 200);
+    let (_, listed, _) = premises.run(&["token", "list", "--json"]);
+    assert!(!listed.contains(&viewer) && !listed.contains("digest"), "a token is never shown again");
+    let listed: serde_json::Value = serde_json::from_str(&listed).expect("JSON");
+    let tokens = listed["tokens"].as_array().expect("a list");
+    let states: Vec<&str> = tokens.iter().filter_map(|token| token["state"].as_str()).collect();
+    assert_eq!(states, ["valid", "expired", "valid"]);
+    let id = tokens[2]["id"].as_str().expect("an id");
+    assert_eq!(premises.run(&["token", "revoke", id]).0, Some(0));
+    assert_eq!(server.get("/api/v1/handoffs").problem(401), "unauthorized", "at once");
+    assert_eq!(premises.run(&["token", "revoke", "tok-none"]).0, Some(2));
+}
+
+#[test]
+fn tokens_are_made_only_as_they_make_sense() {
+    let premises = Premises::new();
+    let said = |arguments: &[&str]| {
+        let (code, _, stderr) = premises.run(arguments);
+        assert_eq!(code, Some(2), "{stderr}");
+        stderr
+    };
+    assert!(said(&["token", "create", "--role", "agent"]).contains("--agent"));
+    assert!(said(&["token", "create", "--role", "admin", "--agent", "finder"]).contains("role agent"));
+    assert!(said(&["token", "create", "--role", "boss"]).contains("approver"));
+}
+
+#[test]
+fn pages_of_other_origins_and_other_names_are_refused() {
+    let premises = Premises::new();
+    let server = premises.serve();
+    let body = request("csv-07", "finder").to_string();
+    let foreign = [("Origin", "https://evil.example")];
+    assert_eq!(server.ask("POST", "/api/v1/handoffs", &foreign, &body).problem(403), "forbidden");
+    let own = format!("http://{}", server.address);
+    assert_eq!(server.ask("POST", "/api/v1/handoffs", &[("Origin", &own)], &body).status, 201);
+    let rebound = [("Host", "evil.example:4848")];
+    assert_eq!(server.ask("GET", "/api/v1/handoffs", &rebound, "").problem(403), "forbidden");
+}

@@ -1,0 +1,165 @@
+//! Runs that a server drives: started, watched, decided, stopped and begun again over HTTP.
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, LONG, Premises, Running};
+
+const GATE: &str = "name: gates\ndescription: Builds and ships.\ninputs: {feature: {required: true}}\n\
+    agents: {dev: {command: [./dev.sh]}}\n\
+    phases: [{id: build, agent: dev}, {id: ok, gate: {name: 'Ship it?', items: [the parser]}}, {id: ship, agent: dev}]\n";
+
+const FAILS: &str = "name: again\nagents: {dev: {command: [./dev.sh], retry: {max_retries: 0}}}\n\
+    phases: [{id: design, agent: dev}, {id: build, agent: dev, on_failure: stop}]\n";
+
+/// Makes a token of an approver, starts a server, and a run of the workflow `gates`.
+fn started() -> (Premises, Running) {
+    let premises = Premises::new().workflow(GATE, "report");
+    let approver = premises.token(&["--role", "approver", "--name", "ana"]);
+    let mut server = premises.serve_flow();
+    server.as_owner_of(&approver);
+    let body = json!({ "workflow": "gates", "id": "t", "inputs": { "feature": "dates" } });
+    let begun = server.post("/api/v1/runs", &body);
+    assert_eq!(begun.header("location"), Some("/api/v1/runs/t"));
+    begun.expect(201);
+    (premises, server)
+}
+
+fn is_asked(run: &Value) -> bool {
+    run["waiting"].as_array().is_some_and(|waiting| !waiting.is_empty())
+}
+
+fn decide(server: &Client, gate: &str, decision: Value) -> Value {
+    let asked = server.get(&format!("/api/v1/gates/{gate}")).expect(200);
+    let mut body = decision;
+    body["shown"] = asked["gate"]["digest"].clone();
+    server.post(&format!("/api/v1/gates/{gate}/decision"), &body).expect(200)
+}
+
+#[test]
+fn run_is_driven_waits_at_a_gate_and_goes_on_when_somebody_approves() {
+    let (premises, server) = started();
+    let waiting = server.until("/api/v1/runs/t", is_asked);
+    assert_eq!((&waiting["workflow"], &waiting["waiting"][0]["id"]), (&json!("gates"), &json!("t.ok.1")));
+    assert!(waiting["driven_by"].as_str().is_some_and(|driver| driver.starts_with("server ")), "{waiting:#}");
+    let gates = server.get("/api/v1/gates").expect(200);
+    assert_eq!(gates["waiting"][0]["title"], "Ship it?: approve?");
+    decide(&server, "t.ok.1", json!({ "decision": "reject", "text": "Leap years are wrong." }));
+    server.until("/api/v1/runs/t", |run| run["waiting"][0]["id"] == "t.ok.2");
+    decide(&server, "t.ok.2", json!({ "decision": "approve" }));
+    let done = server.until("/api/v1/runs/t", |run| run["state"] == "completed");
+    assert_eq!(done["inputs"], json!({ "feature": "dates" }));
+    let (_, shown, _) = premises.run(&["show", "t", "--json"]);
+    let shown: Value = serde_json::from_str(&shown).expect("JSON");
+    assert_eq!(shown["phases"], done["phases"], "the command line shows the same");
+    let listed = server.get("/api/v1/runs").expect(200);
+    assert_eq!((&listed["runs"][0]["run"], &listed["runs"][0]["state"]), (&json!("t"), &json!("completed")));
+    server.until("/readyz", |ready| ready["runs_driven"] == 0);
+    assert!(premises.scratch.contains("workspace/.baton/runs/t/record/summary.txt"), "the record is written");
+}
+
+#[test]
+fn run_can_be_drawn() {
+    let (_premises, server) = started();
+    server.until("/api/v1/runs/t", is_asked);
+    let graph = server.get("/api/v1/runs/t/graph").expect(200);
+    let nodes = graph["nodes"].as_array().expect("nodes");
+    let build = nodes.iter().find(|node| node["path"] == "build").expect("a phase");
+    assert_eq!(build["progress"], "done");
+    let svg = server.get("/api/v1/runs/t/graph?format=svg");
+    assert_eq!(svg.header("content-type"), Some("image/svg+xml"));
+    assert!(svg.text.starts_with("<svg"), "{}", &svg.text[..40]);
+    assert_eq!(server.get("/api/v1/runs/t/graph?format=png").problem(400), "bad_query");
+}
+
+#[test]
+fn run_is_called_off_by_a_person() {
+    let (premises, mut server) = started();
+    server.until("/api/v1/runs/t", is_asked);
+    let agent = premises.token(&["--role", "agent", "--agent", "dev"]);
+    let approver = server.token.clone().expect("a token");
+    assert_eq!(
+        server.as_owner_of(&agent).post("/api/v1/handoffs/t.build.1/cancel", &json!({})).problem(403),
+        "not_a_person"
+    );
+    assert_eq!(server.post("/api/v1/runs/t/cancel", &json!({})).problem(404), "unknown");
+    server.as_owner_of(&approver).post("/api/v1/runs/t/cancel", &json!({ "reason": "dropped" })).expect(200);
+    assert_eq!(server.get("/api/v1/runs/t").expect(200)["state"], "cancelled");
+}
+
+#[test]
+fn failed_run_begins_again_from_a_phase() {
+    let premises =
+        Premises::new().workflow(FAILS, "test -e tool || case $BATON_HANDOFF_ID in *.build.*) exit 1;; esac\nreport");
+    let approver = premises.token(&["--role", "approver"]);
+    let mut server = premises.serve_flow();
+    server.as_owner_of(&approver);
+    server.post("/api/v1/runs", &json!({ "workflow": "again", "id": "t" })).expect(201);
+    server.until("/api/v1/runs/t", |run| run["state"] == "failed");
+    let unknown = server.post("/api/v1/runs/t/retry", &json!({ "from": "biuld" }));
+    assert_eq!(unknown.problem(422), "unknown_phase");
+    premises.scratch.write("workspace/tool", "");
+    let again = server.post("/api/v1/runs/t/retry", &json!({ "from": "design", "note": "the tool is there" }));
+    assert_eq!((again.status, again.header("location")), (202, Some("/api/v1/runs/t")));
+    server.until("/api/v1/runs/t", |run| run["state"] == "completed");
+    assert_eq!(server.post("/api/v1/runs/t/retry", &json!({})).problem(409), "no_way_back");
+}
+
+#[test]
+fn what_cannot_be_started_is_refused_with_what_is_known() {
+    let (_premises, server) = started();
+    let workflows = server.get("/api/v1/workflows").expect(200);
+    assert_eq!(workflows["workflows"][0]["phases"], json!(["build", "ok", "ship"]));
+    let workflow = server.get("/api/v1/workflows/gates").expect(200);
+    assert_eq!(workflow["workflow"]["inputs"]["feature"]["required"], true);
+    assert_eq!(server.get("/api/v1/workflows/none").problem(404), "unknown");
+    let unknown = server.post("/api/v1/runs", &json!({ "workflow": "gate" })).expect(404);
+    assert_eq!(unknown["hint"], "known here: gates");
+    let without = server.post("/api/v1/runs", &json!({ "workflow": "gates", "workspace": "other" }));
+    assert!(without.expect(422)["detail"].as_str().is_some_and(|detail| detail.contains("feature")));
+    for outside in ["../elsewhere", "/etc", "a/../../b", ".hidden"] {
+        let body = json!({ "workflow": "gates", "inputs": { "feature": "x" }, "workspace": outside });
+        assert_eq!(server.post("/api/v1/runs", &body).problem(422), "bad_value", "{outside}");
+    }
+    let held = server.post("/api/v1/runs", &json!({ "workflow": "gates", "inputs": { "feature": "x" } }));
+    assert_eq!(held.problem(409), "workspace_held");
+    let body = json!({ "workflow": "gates", "id": "u", "inputs": { "feature": "x" }, "workspace": "second" });
+    server.post("/api/v1/runs", &body).expect(201);
+    server.until("/api/v1/runs/u", is_asked);
+}
+
+#[test]
+fn file_that_a_report_named_is_kept_and_sent_as_text() {
+    let agent = r#"echo '<script>alert(1)</script>' > page.html
+printf '{"baton": 1, "document": "report", "id": "%s", "outcome": "complete", "summary": "Wrote the page with the dates.", "artifacts": [{"path": "page.html"}]}' "$BATON_HANDOFF_ID" > "$BATON_REPORT_FILE""#;
+    let premises = Premises::new()
+        .workflow("name: w\nagents: {dev: {command: [./dev.sh]}}\nphases: [{id: a, agent: dev}]\n", agent);
+    let server = premises.serve_flow();
+    server.post("/api/v1/runs", &json!({ "workflow": "w", "id": "t" })).expect(201);
+    server.until("/api/v1/runs/t", |run| run["state"] == "completed");
+    let shown = server.get("/api/v1/handoffs/t.a.1").expect(200);
+    let examined = shown["examined"].as_array().expect("claims");
+    let digest = examined.iter().find_map(|claim| claim["sha256"].as_str()).unwrap_or_else(|| panic!("{examined:#?}"));
+    let file = server.get(&format!("/api/v1/runs/t/artifacts/{digest}"));
+    assert_eq!((file.status, file.text.trim()), (200, "<script>alert(1)</script>"));
+    assert_eq!(file.header("content-type"), Some("text/plain; charset=utf-8"));
+    assert_eq!(file.header("x-content-type-options"), Some("nosniff"));
+    assert!(file.header("content-security-policy").is_some_and(|policy| policy.contains("sandbox")));
+    assert_eq!(server.get(&format!("/api/v1/runs/t/artifacts/{}", "0".repeat(64))).problem(404), "unknown");
+}
+
+#[test]
+fn server_that_is_told_to_stop_gives_its_runs_back_and_the_next_one_goes_on() {
+    let (premises, mut server) = started();
+    server.until("/api/v1/runs/t", is_asked);
+    let token = server.token.clone().expect("a token");
+    server.process.terminate();
+    let ended = server.process.wait(LONG).expect("it ends");
+    assert_eq!(ended.code(), Some(0));
+    let (_, shown, _) = premises.run(&["show", "t", "--json"]);
+    let shown: Value = serde_json::from_str(&shown).expect("JSON");
+    assert_eq!((&shown["state"], &shown["driven_by"]), (&json!("waiting"), &json!(null)));
+    let mut next = premises.serve_flow();
+    next.as_owner_of(&token);
+    decide(&next, "t.ok.1", json!({ "decision": "approve" }));
+    next.until("/api/v1/runs/t", |run| run["state"] == "completed");
+}

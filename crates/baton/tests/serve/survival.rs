@@ -1,0 +1,99 @@
+//! Servers that are killed: nothing that was accepted is lost, and another one goes on.
+
+use baton_testbed::PostgresServer;
+use serde_json::{Value, json};
+
+use crate::client::{Client, Premises, report};
+
+const SLOW: &str = "name: slow\nagents: {dev: {command: [./dev.sh], retry: {max_retries: 5, delay: 0s}}}\n\
+    phases: [{id: a, agent: dev}, {id: b, agent: dev}]\n";
+
+/// Waits in the first phase until a file is there that the test makes.
+const WAITS: &str = "touch begun\ncase $BATON_HANDOFF_ID in *.a.*) until test -e go; do :; done;; esac\nreport";
+
+fn numbers(server: &Client) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    let mut after = String::new();
+    loop {
+        let page = server.get(&format!("/api/v1/handoffs?limit=50{after}")).expect(200);
+        let handoffs = page["handoffs"].as_array().expect("a list");
+        ids.extend(handoffs.iter().filter_map(|handoff| handoff["id"].as_str()).map(str::to_owned));
+        match page["next"].as_str() {
+            Some(next) => after = format!("&after={next}"),
+            None => return ids,
+        }
+    }
+}
+
+fn nothing_accepted_is_lost(premises: &Premises) {
+    let mut server = premises.serve();
+    let accepted: Vec<String> = std::thread::scope(|scope| {
+        let sender = |worker: usize| {
+            let client = &server.client;
+            move || -> Vec<String> { (0..20).map(|number| client.send(&format!("h-{worker}-{number}"))).collect() }
+        };
+        let senders: Vec<_> = (0..4).map(|worker| scope.spawn(sender(worker))).collect();
+        senders.into_iter().flat_map(|sender| sender.join().expect("it sends")).collect()
+    });
+    let (claimed, fence) = server.claim();
+    server.process.kill();
+    let server = premises.serve();
+    let mut found = numbers(&server);
+    let mut wanted = accepted.clone();
+    found.sort();
+    wanted.sort();
+    assert_eq!(found, wanted);
+    let body = json!({ "fence": fence, "document": report(&claimed, "complete") });
+    let done = server.post(&format!("/api/v1/handoffs/{claimed}/report"), &body).expect(200);
+    assert_eq!(done["handoff"]["state"], "completed", "a claim outlives the server that gave it");
+}
+
+#[test]
+fn killed_server_on_sqlite_has_lost_nothing() {
+    nothing_accepted_is_lost(&Premises::new());
+}
+
+#[test]
+fn killed_server_on_postgresql_has_lost_nothing() {
+    nothing_accepted_is_lost(&Premises::with_store(&PostgresServer::shared().new_database()));
+}
+
+#[test]
+fn two_servers_on_one_postgresql_share_the_work() {
+    let premises = Premises::with_store(&PostgresServer::shared().new_database());
+    let (one, other) = (premises.serve(), premises.serve());
+    let client = &other.client;
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| client.claim());
+        one.send("csv-07");
+        let (id, fence) = waiting.join().expect("it claims");
+        let body = json!({ "fence": fence, "document": report(&id, "complete") });
+        one.post("/api/v1/handoffs/csv-07/report", &body).expect(200);
+    });
+    let nothing = other.post("/api/v1/claims", &json!({ "agent": "finder" })).expect(200);
+    assert_eq!(nothing["claims"], json!([]), "nobody gets it twice");
+    assert_eq!(other.get("/api/v1/handoffs/csv-07").expect(200)["handoff"]["state"], "completed");
+}
+
+fn goes_on_elsewhere(premises: &Premises) {
+    let mut one = premises.serve_flow();
+    one.post("/api/v1/runs", &json!({ "workflow": "slow", "id": "t" })).expect(201);
+    one.until("/api/v1/runs/t", |run| run["going_on"][0]["phase"] == "a");
+    let other = premises.serve_flow();
+    one.process.kill();
+    let is_taken = |run: &Value| run["driven_by"].as_str().is_some_and(|driver| driver.starts_with("server "));
+    other.until("/api/v1/runs/t", is_taken);
+    premises.scratch.write("workspace/go", "");
+    let done = other.until("/api/v1/runs/t", |run| run["state"] == "completed");
+    assert_eq!(done["phases"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn run_of_a_killed_server_goes_on_in_another_on_sqlite() {
+    goes_on_elsewhere(&Premises::new().workflow(SLOW, WAITS));
+}
+
+#[test]
+fn run_of_a_killed_server_goes_on_in_another_on_postgresql() {
+    goes_on_elsewhere(&Premises::with_store(&PostgresServer::shared().new_database()).workflow(SLOW, WAITS));
+}
