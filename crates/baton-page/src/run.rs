@@ -112,13 +112,15 @@ pub fn handoffs_page(viewer: &Viewer<'_>, page: &RunPage<'_>, from: usize) -> Ma
     framed(viewer, page, Tab::Handoffs, handoffs(viewer, page, from))
 }
 
-/// One part of these pages alone, for the script; `None` if there is no such part.
-pub fn fragment(viewer: &Viewer<'_>, page: &RunPage<'_>, name: &str) -> Option<Markup> {
+/// One part of these pages alone, for the script; `None` if there is no such part. `from` is the first handoff of a page of
+/// handoffs.
+pub fn fragment(viewer: &Viewer<'_>, page: &RunPage<'_>, name: &str, from: usize) -> Option<Markup> {
     let part = match name {
+        live::RUN_STATE => run_pill(page.state()),
         live::RUN_HEAD => head(viewer, page),
         live::RUN_TIMELINE => timeline(viewer, page),
         live::RUN_FLOW => flow(viewer, page),
-        live::RUN_HANDOFFS => handoffs(viewer, page, 0),
+        live::RUN_HANDOFFS => handoffs(viewer, page, from),
         _ => return None,
     };
     Some(layout::fragment(part))
@@ -147,7 +149,7 @@ pub(crate) fn title(run: &Run, state: RunState, tab: Tab) -> Markup {
     };
     html! {
         p.trail { a href=(address::RUNS) { "Runs" } " / " (run.definition.name()) }
-        h1.run-title { (run.id) " " (pill(state.as_str(), state.words())) }
+        h1.run-title { (run.id) " " (run_pill(state)) }
         nav.tabs aria-label="Parts of the run" {
             (link(Tab::Overview, address::run(&run.id), "Overview"))
             (link(Tab::Flow, address::flow(&run.id), "Flow"))
@@ -155,6 +157,10 @@ pub(crate) fn title(run: &Run, state: RunState, tab: Tab) -> Markup {
             (link(Tab::Journal, address::journal(&run.id), "Journal"))
         }
     }
+}
+
+fn run_pill(state: RunState) -> Markup {
+    html! { span #(live::RUN_STATE) { (pill(state.as_str(), state.words())) } }
 }
 
 fn head(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
