@@ -22,6 +22,8 @@ pub fn log_in(viewer: &Viewer<'_>, back: &str, failed: Option<&str>) -> Markup {
                 form method="post" action=(address::LOG_IN) {
                     (hidden("csrf", viewer.csrf))
                     (hidden("back", back))
+                    // Programs that keep passwords want to know whose.
+                    input type="text" name="username" value="token" autocomplete="username" hidden;
                     label.field { span { "Token" } input.wide type="password" name=(TOKEN_FIELD) autocomplete="current-password" required autofocus; }
                     button.main type="submit" { "Log in" }
                 }

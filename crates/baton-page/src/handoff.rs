@@ -93,9 +93,10 @@ fn content(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> Markup {
                 p { a.button href=(address::question(&handoff.id)) { "Decide" } }
             }
             (way(page))
+            @if state == StateName::Claimed { (work(page)) }
             (arrived(page))
             (handed_over(page))
-            (work(page))
+            @if state != StateName::Claimed { (work(page)) }
             (happened(page))
         }
     }

@@ -4,18 +4,19 @@ use std::collections::BTreeSet;
 
 use baton_engine::handoff::StateName;
 use baton_engine::journal::Event;
+use baton_engine::lifecycle::Decision;
 use baton_engine::people::Question;
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use baton_engine::{EventKind, HandoffId};
 use baton_views::graph::{of_run, svg};
-use baton_views::question::heading;
 use baton_views::run_summary::{RunSummary, size};
 use baton_views::standing::RunStanding;
 use baton_views::step_name::StepName;
 use baton_views::words::{counted, cut, one_line};
 use maud::{Markup, PreEscaped, html};
 
+use crate::inbox::headline;
 use crate::journal::{row as journal_row, step_of};
 use crate::layout::{self, Frame, Section, Viewer};
 use crate::pieces::{cost, empty, hidden, length, moment, pill, since};
@@ -249,13 +250,9 @@ fn controls(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
 
 /// Says in one sentence what a person is asked.
 pub(crate) fn asked(question: &Question) -> String {
-    let title = one_line(question.title.trim());
-    let is_named = question.phase.is_empty() || title.starts_with(&question.phase);
-    match (title.is_empty(), is_named) {
-        (true, _) => heading(question),
-        (false, true) => cut(&title, WORDS_MAX),
-        (false, false) => format!("{}: {}", question.phase, cut(&title, WORDS_MAX)),
-    }
+    let title = cut(&headline(question), WORDS_MAX);
+    let is_named = question.phase.is_empty() || title.contains(&question.phase);
+    if is_named { title } else { format!("{}: {title}", question.phase) }
 }
 
 /// A form that opens on demand.
@@ -370,9 +367,12 @@ pub(crate) fn own_words(tracked: &TrackedHandoff) -> String {
     let failure = handoff.last_failure.as_ref().filter(|_| !tracked.passed()).map(|failure| failure.message.clone());
     let decided = tracked.decided.as_ref().map(|decide| {
         let note = decide.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
-        let answer = tracked.answer().unwrap_or("decided");
-        let is_phase = tracked.step.role == Role::Gate;
-        format!("{}{note}", if is_phase && tracked.answer().is_none() { "approved" } else { answer })
+        match &decide.decision {
+            Decision::Approve => format!("approved{note}"),
+            Decision::Reject { feedback } => format!("rejected: {feedback}"),
+            Decision::Answer { answers } => format!("{}{note}", answers.trim()),
+            Decision::Ask { question } => format!("asked: {question}"),
+        }
     });
     let summary = tracked.report().and_then(|report| report.summary.clone());
     let asked = tracked.asked().and_then(|request| request.instructions.clone());

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use baton_engine::handoff::{Handoff, StateName};
-use baton_engine::step::{HUMAN, ORCHESTRATOR};
+use baton_engine::handoff::{Handoff, StateName, Terms};
+use baton_engine::step::{CHECK, HUMAN, ORCHESTRATOR};
 use baton_engine::store::Filter;
 use baton_page::agents::{self, AgentList, AgentRow};
 use baton_page::{live, plain};
@@ -35,7 +35,7 @@ pub(super) async fn list(
     let principal = visitor.principal()?;
     let mut rows = Vec::new();
     for (queue, counts) in server.engine.queue_counts().await? {
-        let is_agent = queue.agent != ORCHESTRATOR && queue.agent != HUMAN;
+        let is_agent = ![ORCHESTRATOR, CHECK, HUMAN].contains(&queue.agent.as_str());
         if !is_agent || !principal.sees_queue(&queue.agent) {
             continue;
         }
@@ -48,7 +48,7 @@ pub(super) async fn list(
             oldest: if waiting > 0 { oldest(&server, &queue.agent).await? } else { None },
             working: count(StateName::Claimed) + count(StateName::Verifying),
             figures: server.agent_figures(&queue.agent).await?,
-            name: queue.agent,
+            name: Terms::readable_queue(&queue.agent).to_owned(),
         });
     }
     let list = AgentList { rows: &rows, recent: RECENT_MAX };
