@@ -6,6 +6,7 @@ mod events;
 mod live;
 mod notifying;
 mod plain;
+mod quiet_keyboard;
 mod served;
 
 pub(crate) use served::{ServedShow, Watched};
@@ -147,12 +148,7 @@ impl Show<'_> {
                     self.refuse_anchor_inside(&run.definition.workspace)?;
                     answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
                     self.tell(&watching, &format!("resume {}", self.id));
-                    for file in running::changed_files(&run.definition) {
-                        let file = file.display();
-                        let text =
-                            format!("warning: {file} has changed; the run continues with the version it started with");
-                        self.tell(&watching, &text);
-                    }
+                    self.warn_of_changes(&watching, &run);
                     if let Start::Again { from, note, person } = &start {
                         let begun = runs.begin_again(self.id, *from, *note, &person.caller()).await;
                         let phase = begun.map_err(|problem| self.not_driven(problem))?;
@@ -330,6 +326,22 @@ impl Show<'_> {
     async fn beginning(&self) -> Result<Run, CommandError> {
         let events = self.session.store.history(self.id, 0, 1).await?;
         Run::of_journal(&events).map_err(CommandError::internal)
+    }
+
+    /// Tells that the files of the workflow say something else by now, and how to use them.
+    fn warn_of_changes(&self, watching: &Watching, run: &Run) {
+        let changed = running::changed_files(&run.definition);
+        for file in &changed {
+            let file = file.display();
+            let text = format!("warning: {file} has changed; the run continues with the version it started with");
+            self.tell(watching, &text);
+        }
+        let anew = running::command_to_start(&run.definition).filter(|_| !changed.is_empty());
+        if let Some(command) = anew {
+            let store = self.store.repeated();
+            let end = if run.is_finished() { String::new() } else { format!("baton cancel {}{store} && ", self.id) };
+            self.tell(watching, &format!("hint: to use the new version, start over: {end}{command}{store}"));
+        }
     }
 
     /// Tells that agents are not fully caged, or reach what they must not change. That they are caged stands at the end.
