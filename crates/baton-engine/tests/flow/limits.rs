@@ -105,15 +105,31 @@ fn person_at_a_limit_continues_revises_or_stops() {
 fn one_continue_is_enough_for_a_round_with_everything_inside_it() {
     let phases =
         "phases: [{id: build, agent: dev}, {id: reviews, parallel: [{id: safe, agent: rev}, {id: fast, agent: rev}]}]";
-    for limits in ["visits_per_phase: 1, ping_pong: 0", "visits_per_phase: 0, ping_pong: 1"] {
-        let text = format!("name: f\n{AGENTS}\n{phases}\nlimits: {{{limits}, handoffs: 0}}");
-        let play = Play::of(&text)
-            .tell("reviews/safe", never_content(9))
-            .tell("reviews?limit", vec![answers("continue"); 2])
+    let text = format!("name: f\n{AGENTS}\n{phases}\nlimits: {{visits_per_phase: 1, ping_pong: 0, handoffs: 0}}");
+    let play = Play::of(&text)
+        .tell("reviews/safe", never_content(9))
+        .tell("reviews?limit", vec![answers("continue"); 2])
+        .play();
+    assert_eq!(gates(&play), 3, "once per round:\n{}", play.story());
+    assert!(play.story().ends_with("reviews.limit.3 waits for a person"), "{}", play.story());
+}
+
+#[test]
+fn one_continue_is_enough_for_two_agents_to_exchange_work_once_more() {
+    let rounds = |words: usize| {
+        let play = Play::of(&flow("visits_per_phase: 0, ping_pong: 1"))
+            .tell("review", never_content(20))
+            .tell("review?limit", vec![answers("continue"); words])
+            .tell("build?limit", vec![answers("continue"); words])
             .play();
-        assert_eq!(gates(&play), 3, "once per round:\n{}", play.story());
-        assert!(play.story().ends_with("reviews.limit.3 waits for a person"), "{}", play.story());
-    }
+        (play, words)
+    };
+    let (first, _) = rounds(0);
+    let (before, asked) = (first.run.visits("build") + first.run.visits("review"), gates(&first));
+    assert_eq!(asked, 1, "{}", first.story());
+    let (once, _) = rounds(1);
+    let after = once.run.visits("build") + once.run.visits("review");
+    assert!(after >= before + 2, "both have had their turn:\n{}", once.story());
 }
 
 #[test]

@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::sheet::{Sheet, numbered};
 
 /// What says which document it is; it stands elsewhere.
-const IDENTIFYING_MEMBERS: [&str; 9] =
-    ["baton", "document", "id", "from", "to", "phase", "kind", "timestamp", "extensions"];
+const IDENTIFYING_MEMBERS: [&str; 10] =
+    ["baton", "document", "id", "from", "to", "workflow", "phase", "kind", "timestamp", "extensions"];
 
 /// What is written of a report.
 const REPORT_MEMBERS: [&str; 14] = [

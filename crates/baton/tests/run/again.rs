@@ -341,8 +341,8 @@ fn changed_workflow_is_named_with_the_command_that_uses_it() {
         assert!(ended.stderr.contains("the run continues with the version it started with"), "{}", ended.stderr);
     }
     let told = site.baton(&["resume", RUN, "--from", "build", "--no-input"]).stderr;
-    let (_, command) = told.split_once("start over: ").unwrap_or_else(|| panic!("{told}"));
-    let command = command.lines().next().unwrap_or_default();
+    let (_, command) = told.split_once("start over:\n").unwrap_or_else(|| panic!("{told}"));
+    let command = command.lines().next().unwrap_or_default().trim();
     assert!(command.ends_with("--input 'topic=two words'"), "{command}");
     // What is shown can be pasted.
     let command =
