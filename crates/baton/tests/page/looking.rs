@@ -123,12 +123,10 @@ fn fragments_are_given_alone_and_streams_name_them() {
     assert!(part.starts_with("<span id=\"run-state\">") && part.contains("id=\"inbox-badge\""), "{part}");
     assert_eq!(person.get("/runs/t?fragment=nonsense").status, 404);
     let last = stage.journal("t").last().and_then(|event| event["seq"].as_u64()).expect("a number");
-    let mut lines = stage.server.lines("/runs/t/events?after=1");
-    let named: Vec<String> = (0..3).map(|_| lines.next().expect("a line")).collect();
-    assert!(named.contains(&"event: fragments".to_owned()), "{named:?}");
-    assert!(named.iter().any(|line| line.starts_with("data: runs-list run-state ")), "{named:?}");
-    let id = named.iter().find_map(|line| line.strip_prefix("id: ")?.parse::<u64>().ok()).expect("an id");
-    assert!(id >= last, "everything that had happened is one event");
+    let told = stage.server.follow("/runs/t/events?after=1", &[]).next().expect("an event");
+    assert_eq!(told.name, "fragments");
+    assert!(told.data.as_str().is_some_and(|names| names.starts_with("runs-list run-state ")), "{told:?}");
+    assert!(told.id.is_some_and(|id| id >= last), "everything that had happened is one event: {told:?}");
     let seen = person.get("/runs/t");
     assert!(!seen.text.contains("Since you last looked"));
     person.send(

@@ -186,17 +186,6 @@ impl Client {
         Followed { reader }
     }
 
-    /// Begins to read the fields of a stream as they are.
-    pub(crate) fn lines(&self, path: &str) -> impl Iterator<Item = String> {
-        let mut stream = self.connect();
-        self.write(&mut stream, "GET", path, &[("Accept", "text/event-stream")], "");
-        let mut reader = BufReader::new(stream);
-        let (status, headers) = head(&mut reader);
-        assert_eq!(status, 200, "{headers:?}");
-        // What stands between the fields are the lengths of chunks.
-        reader.lines().map(|line| line.expect("a stream")).filter(|line| line.contains(": "))
-    }
-
     /// Sends a request to `finder`. Returns the id of the handoff.
     pub(crate) fn send(&self, id: &str) -> String {
         let sent = self.post("/api/v1/handoffs", &request(id, "finder")).expect(201);
@@ -328,7 +317,9 @@ impl Iterator for Followed {
                 Some(("id", value)) => id = value.parse().ok(),
                 Some(("event", value)) => name = value.to_owned(),
                 Some(("data", value)) => {
-                    return Some(Told { id, name, data: serde_json::from_str(value).expect("JSON") });
+                    // The streams of pages name fragments, which is not JSON.
+                    let data = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+                    return Some(Told { id, name, data });
                 }
                 _ => {}
             }
