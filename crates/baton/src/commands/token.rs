@@ -25,7 +25,7 @@ use crate::store::{Access, Session, StoreOptions};
 /// stops runs; admin also changes queues.
 ///
 /// Only a hash of each token is stored. The token itself is printed once, when it is created. A browser that has logged in
-/// has a session, which is listed below its token and can be revoked on its own.
+/// has a session, which is listed with the tokens and can be revoked on its own.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton token create --role approver --name ana\n  \
 baton token create --role agent --agent reviewer --expires 30d\n  baton token list\n  baton token revoke tok-5c1f09")]
