@@ -31,6 +31,9 @@ const HANDOFFS_SHOWN: usize = 30;
 /// So many handoffs stand on a page of handoffs.
 const HANDOFFS_PER_PAGE: usize = 40;
 
+/// So many phases stand in the table of figures.
+const PHASES_SHOWN: usize = 60;
+
 /// So much is told of what happened since somebody last looked.
 const NEWS_MAX: usize = 8;
 
@@ -473,7 +476,7 @@ fn phases(page: &RunPage<'_>) -> Markup {
         div.table tabindex="0" role="region" aria-label="Phases" { table {
             thead { tr { th { "Phase" } th { "Who" } th.number { "Visits" } th.number { "Attempts" } th.number { "Took" } th { "Spent" } th { "Claims" } th { "Outcome" } } }
             tbody {
-                @for row in &page.summary.phases {
+                @for row in page.summary.phases.iter().take(PHASES_SHOWN) {
                     tr {
                         th scope="row" { (row.name) } td { (row.agent) }
                         td.number { (row.visits) } td.number { (row.attempts) } td.number { (length(row.took)) }
@@ -482,6 +485,8 @@ fn phases(page: &RunPage<'_>) -> Markup {
                 }
             }
         } }
+        @let more = page.summary.phases.len().saturating_sub(PHASES_SHOWN);
+        @if more > 0 { p.quiet { "and " (more) " more phases; " code { "baton show " (page.run.id) } " has all of them" } }
         p.quiet { "Started " (moment(page.run.started_at)) }
     }
 }
