@@ -14,6 +14,7 @@ mod exhibits;
 mod git_index;
 mod guard;
 mod hook;
+mod http_client;
 mod init;
 mod intake;
 mod logs;

@@ -7,6 +7,7 @@ mod live;
 mod notifying;
 mod plain;
 mod served;
+mod webhook;
 
 pub(crate) use served::{ServedShow, Watched};
 
@@ -23,7 +24,6 @@ use baton_engine::lifecycle::{Refusal, readable_claimant};
 use baton_engine::protection::Protection;
 use baton_engine::run::Run;
 use baton_engine::runs::{DrivenRuns, Runs as _};
-use baton_protocol::printable;
 use baton_protocol::wire::closest;
 use baton_protocol::workflow::AgentFields;
 use clap::Args;
@@ -117,7 +117,7 @@ impl Show<'_> {
         let answers = self.options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
         let watching = self.watching();
         let people = self.people(answers.clone(), &watching)?;
-        let notifier = Arc::new(Notifier::before(watching.audience(), self.session.notification.clone()));
+        let notifier = Arc::new(Notifier::before(watching.audience(), self.session, None)?);
         let (clock, state) = (self.session.clock.clone(), self.session.state()?.clone());
         let views = Arc::new(Views::before(Arc::new(Activities::before(notifier.clone(), clock, state))));
         let scripts = match start {
@@ -170,7 +170,7 @@ impl Show<'_> {
                 live.finish();
             }
             for why in notifier.finish().await {
-                self.output.note(&format!("warning: the command under [notify] failed: {}", printable(&why)));
+                notifying::warn(self.output, &why);
             }
             let told = match ended {
                 Ok(Driven { end: Ok(end), is_interrupted }) => {

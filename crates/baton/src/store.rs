@@ -25,7 +25,7 @@ use tokio::runtime::Builder;
 use crate::anchor::Anchor;
 use crate::clock::SteadyClock;
 use crate::command_error::CommandError;
-use crate::config::{self, Approvers, Config, Notification};
+use crate::config::{self, Approvers, Config, Notifications};
 use crate::output::Output;
 use crate::random::MachineRandom;
 use crate::state;
@@ -97,8 +97,8 @@ pub(crate) struct Session {
     pub config_file: Option<PathBuf>,
     /// Where the heads of runs are kept beside the store.
     pub anchor: Option<Anchor>,
-    /// What is run when a person is waited for.
-    pub notification: Option<Notification>,
+    /// Who is told when a person is waited for.
+    pub notifications: Notifications,
     /// The user's state folder, if the environment says where that is.
     pub state: Option<StateFolder>,
     ledger: Arc<LedgerKeeper>,
@@ -184,7 +184,7 @@ impl Session {
             config_file: config.file,
             approvers: config.approvers,
             anchor: config.anchor,
-            notification: config.notification,
+            notifications: config.notifications,
             state: state::folder().ok(),
             ledger,
             output: None,
