@@ -68,15 +68,14 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         "correct what does not compile",
     )?;
     let baton = folder.with_file_name("debug/baton");
+    let mut asked = Vec::new();
     for role in ["approver", "agent"] {
         let site = Site::open(&folder.join(role), &baton, role)?;
         output::note(&format!("schemathesis with the token of an {role}"));
-        process::run(
-            &mut command(&program, &site, options)?,
-            "the cases that failed are above, each as a curl command",
-        )?;
+        let hint = "the cases that failed are above, each as a curl command";
+        asked.push(process::run(&mut command(&program, &site, options)?, hint));
     }
-    Ok(())
+    asked.into_iter().collect()
 }
 
 /// Installs the program in a folder of its own, unless it is there.
@@ -98,13 +97,14 @@ fn install(folder: &Path) -> Result<PathBuf> {
 
 fn command(program: &Path, site: &Site, options: &Options) -> Result<Command> {
     let settings = site.folder.join("schemathesis.toml");
-    std::fs::write(&settings, SETTINGS)?;
+    // In the file, so that no list of processes and no message shows the token.
+    std::fs::write(&settings, format!("{SETTINGS}\n[headers]\nAuthorization = \"Bearer {}\"\n", site.token))?;
     let mut command = Command::new(program);
     command.current_dir(&site.folder).arg("--config-file").arg(settings).arg("run");
     command.arg(format!("{}/api/openapi.json", site.url));
     command.args(["--phases", "examples,coverage,fuzzing,stateful", "--checks", "all", "--no-color"]);
     command.args(["--max-examples", &options.cases.to_string(), "--generation-database", "none"]);
-    command.args(["--header", &format!("Authorization: Bearer {}", site.token), "--request-timeout", "90"]);
+    command.args(["--request-timeout", "90"]);
     if let Some(seed) = options.seed {
         command.args(["--seed", &seed.to_string()]);
     }
