@@ -17,6 +17,7 @@ use toml::Spanned;
 
 use crate::anchor::Anchor;
 use crate::command_error::CommandError;
+use crate::telemetry::TelemetryTable;
 pub(crate) use approvers::Approvers;
 use approvers::ApproversTable;
 use hooks::HooksTable;
@@ -47,6 +48,8 @@ struct File {
     notify: NotifyTable,
     #[serde(default)]
     server: ServerTable,
+    #[serde(default)]
+    telemetry: TelemetryTable,
     #[serde(default)]
     hooks: HooksTable,
 }
@@ -124,6 +127,8 @@ pub(crate) struct Config {
     pub anchor: Option<Anchor>,
     /// Who is told when a person is waited for.
     pub notifications: Notifications,
+    /// Where spans go.
+    pub telemetry: TelemetryTable,
     /// How much of the files that reports name is kept.
     pub kept: KeptBytes,
     /// What agents are held to in sessions that Baton does not drive.
@@ -225,13 +230,14 @@ fn parse(file: File, text: &str, name: &str, folder: &Path) -> Result<Config, Co
     let anchor = file.anchor.map(|table| anchor(text, name, table)).transpose()?;
     let notifications = Notifications::read(file.notify, file.server, text, name)?;
     let hooks = HookContracts::read(file.hooks, text, name)?;
-    let store_url = file.store.url;
+    let (store_url, telemetry) = (file.store.url, file.telemetry);
     Ok(Config {
         settings,
         store_url,
         approvers,
         anchor,
         notifications,
+        telemetry,
         kept,
         hooks,
         file: None,

@@ -13,7 +13,7 @@ use std::time::Duration;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
-use hyper::header::{CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use hyper::header::{CONTENT_LENGTH, HOST, HeaderName, HeaderValue, USER_AGENT};
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use rustls::crypto::ring;
@@ -51,8 +51,6 @@ pub(crate) struct Outgoing {
 pub(crate) struct Answered {
     /// The status.
     pub(crate) status: StatusCode,
-    /// The headers.
-    pub(crate) headers: HeaderMap,
 }
 
 /// Why there is no answer. None of them says what was sent.
@@ -158,7 +156,7 @@ async fn exchange(
         let (head, body) = answer.into_parts();
         // Only the status counts; the rest is read so that the other side can finish, up to a limit.
         let _ = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
-        Ok(Answered { status: head.status, headers: head.headers })
+        Ok(Answered { status: head.status })
     }
     .await;
     driven.abort();

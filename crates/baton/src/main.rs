@@ -34,6 +34,7 @@ mod showing;
 mod signing;
 mod state;
 mod store;
+mod telemetry;
 mod user;
 mod views;
 mod worker;

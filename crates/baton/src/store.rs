@@ -29,6 +29,7 @@ use crate::config::{self, Approvers, Config, Notifications};
 use crate::output::Output;
 use crate::random::MachineRandom;
 use crate::state;
+use crate::telemetry::{SpanExporter, TelemetrySettings};
 
 /// Which store a command works on.
 #[derive(Debug, Clone, Default, Args)]
@@ -99,6 +100,9 @@ pub(crate) struct Session {
     pub anchor: Option<Anchor>,
     /// Who is told when a person is waited for.
     pub notifications: Notifications,
+    telemetry: Option<Arc<SpanExporter>>,
+    /// Why nobody gets spans, although somebody wants them.
+    no_telemetry: Option<String>,
     /// The user's state folder, if the environment says where that is.
     pub state: Option<StateFolder>,
     ledger: Arc<LedgerKeeper>,
@@ -174,6 +178,10 @@ impl Session {
             random: Arc::new(MachineRandom::new(Arc::clone(&clock))),
             settings: Arc::new(config.settings.clone()),
         };
+        let telemetry = TelemetrySettings::of(&config.telemetry, |name| std::env::var(name).ok());
+        let no_telemetry = telemetry.as_ref().err().cloned();
+        let start = |settings| Arc::new(SpanExporter::start(settings, runtime.handle()));
+        let telemetry = telemetry.ok().flatten().map(start);
         Ok(Session {
             engine,
             store,
@@ -185,6 +193,8 @@ impl Session {
             approvers: config.approvers,
             anchor: config.anchor,
             notifications: config.notifications,
+            telemetry,
+            no_telemetry,
             state: state::folder().ok(),
             ledger,
             output: None,
@@ -195,6 +205,25 @@ impl Session {
     /// Returns the user's state folder, for what cannot do without.
     pub(crate) fn state(&self) -> Result<&StateFolder, CommandError> {
         self.state.as_ref().ok_or_else(state::unknown)
+    }
+
+    /// Returns where the spans of runs go, if somebody collects them.
+    pub(crate) fn telemetry(&self) -> Option<&Arc<SpanExporter>> {
+        self.telemetry.as_ref()
+    }
+
+    /// Returns why nobody gets spans, although somebody wants them.
+    pub(crate) fn no_telemetry(&self) -> Option<&str> {
+        self.no_telemetry.as_deref()
+    }
+
+    /// Sends the spans that are left, and tells how many nobody has taken.
+    pub(crate) async fn finish_telemetry(&self, output: &Output) {
+        let Some(telemetry) = &self.telemetry else { return };
+        match telemetry.finish().await {
+            0 => {}
+            unsent => output.note(&format!("warning: {unsent} spans were not delivered to the OTLP collector")),
+        }
     }
 
     /// Carries out something that waits. What was noted for the ledger meanwhile is entered before this returns.

@@ -69,6 +69,9 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     }
     // Nobody would be told later that a run waits.
     session.notifications.webhooks.iter().try_for_each(|webhook| webhook.key().map(drop))?;
+    if let Some(why) = session.no_telemetry() {
+        output.note(&format!("warning: no spans are sent: {why}"));
+    }
     let session = Arc::new(session);
     let exposure = exposure(options, &session)?;
     let workflows = match options.workflows.is_empty() {
@@ -106,6 +109,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
                 serve(listener, server, stop).await
             }
         };
+        session.finish_telemetry(output).await;
         served.map_err(|error| CommandError::internal(format!("the server failed: {error}")))?;
         output.note("stopped");
         Ok(Exit::Done)

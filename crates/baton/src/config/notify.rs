@@ -123,6 +123,14 @@ impl Notifications {
         })
     }
 
+    /// Returns the files that only Baton may read.
+    pub(crate) fn secret_files(&self) -> impl Iterator<Item = &Path> {
+        self.webhooks.iter().filter_map(|webhook| match &webhook.secret {
+            SecretSource::File(path) => Some(path.as_path()),
+            SecretSource::Variable(_) => None,
+        })
+    }
+
     /// Takes paths from the folder of the configuration.
     pub(super) fn below(mut self, folder: &Path) -> Notifications {
         self.command.iter_mut().for_each(|command| command.folder = folder.to_owned());

@@ -15,6 +15,7 @@ use super::ending::write_record;
 use crate::command_error::CommandError;
 use crate::output::Output;
 use crate::store::Session;
+use crate::telemetry;
 use crate::views::Views;
 
 /// How a served run is watched.
@@ -62,7 +63,7 @@ impl ServedShow<'_> {
     /// Begins to watch.
     pub(crate) fn watch(&self) -> Result<Watched, CommandError> {
         let (clock, state) = (self.session.clock.clone(), self.session.state()?.clone());
-        let log = Arc::new(Log(*self.output));
+        let log = telemetry::traced(Arc::new(Log(*self.output)), self.session.telemetry());
         let notifier = Arc::new(Notifier::before(log, self.session, Some(*self.output))?);
         let views = Arc::new(Views::before(Arc::new(Activities::before(notifier.clone(), clock, state))));
         Ok(Watched { views, notifier })
