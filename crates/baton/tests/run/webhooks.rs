@@ -102,12 +102,12 @@ fn webhook_that_cannot_be_signed_or_read_is_a_mistake_before_anything_begins() {
 #[test]
 fn agents_do_not_see_the_file_of_the_secret() {
     let flow = "name: w\nagents: {dev: {command: [./dev.py]}}\nphases: [{id: build, agent: dev}]\n";
-    let body = "import pathlib\nsecret = pathlib.Path(workspace).parent / 'secret'\n\
-        write('seen', secret.read_text() if secret.exists() else 'nothing')\nreport()";
+    let body = "try: seen = open(os.path.join(os.path.dirname(workspace), 'secret')).read()\n\
+        except OSError: seen = 'nothing'\nwrite('seen', seen)\nreport()";
     let site = Site::new().workflow(flow).agent("dev", body);
     site.scratch.write("secret", SECRET);
     site.scratch
         .write("baton.toml", "[[notify.webhook]]\nurl = \"https://hooks.example/\"\nsecret_file = \"secret\"\n");
     assert_eq!(run(&site, None).code, Some(0));
-    assert!(!site.scratch.read("workspace/seen").contains(SECRET));
+    assert!(["", "nothing"].contains(&site.scratch.read("workspace/seen").as_str()), "whatever the cage does");
 }
