@@ -13,6 +13,7 @@ mod contents;
 mod desk;
 mod fault;
 mod ledger;
+mod listing;
 mod look;
 mod memory;
 mod migrate;
@@ -213,11 +214,11 @@ impl Store for Postgres {
     }
 
     async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, StoreError> {
-        self.0.patiently(|| look::list(&self.0, filter)).await
+        self.0.patiently(|| listing::list(&self.0, filter)).await
     }
 
     async fn census(&self) -> Result<Vec<Count>, StoreError> {
-        self.0.patiently(|| look::census(&self.0)).await
+        self.0.patiently(|| listing::census(&self.0)).await
     }
 
     async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, StoreError> {

@@ -9,6 +9,7 @@ mod plain;
 mod quiet_keyboard;
 mod served;
 mod warning;
+mod webhook;
 
 pub(crate) use served::{ServedShow, Watched};
 
@@ -23,7 +24,6 @@ use baton_engine::flow::NoWayBack;
 use baton_engine::lifecycle::{Refusal, readable_claimant};
 use baton_engine::run::Run;
 use baton_engine::runs::{DrivenRuns, Runs as _};
-use baton_protocol::printable;
 use baton_protocol::wire::closest;
 use clap::Args;
 
@@ -39,6 +39,7 @@ use crate::people::talk::Screen;
 use crate::recorded_keys;
 use crate::running::{self, Driven};
 use crate::store::{Session, StoreOptions, place};
+use crate::telemetry;
 use crate::views::Views;
 use activities::Activities;
 use ending::exit_of;
@@ -111,11 +112,19 @@ impl Show<'_> {
         self.drive(Start::Again { from, note, person: guard::person(None)? })
     }
 
+    /// Lets the collector see what an audience hears, if there is one.
+    fn traced(&self, audience: Arc<dyn Audience>) -> Arc<dyn Audience> {
+        if let Some(why) = self.session.no_telemetry() {
+            self.output.note(&format!("warning: no spans are sent: {why}"));
+        }
+        telemetry::traced(audience, self.session.telemetry())
+    }
+
     fn drive(&self, start: Start<'_>) -> Result<Exit, CommandError> {
         let answers = self.options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
         let watching = self.watching();
         let people = self.people(answers.clone(), &watching)?;
-        let notifier = Arc::new(Notifier::before(watching.audience(), self.session.notification.clone()));
+        let notifier = Arc::new(Notifier::before(self.traced(watching.audience()), self.session, None)?);
         let (clock, state) = (self.session.clock.clone(), self.session.state()?.clone());
         let views = Arc::new(Views::before(Arc::new(Activities::before(notifier.clone(), clock, state))));
         let scripts = match start {
@@ -162,8 +171,9 @@ impl Show<'_> {
             if let Watching::Terminal(live) = &watching {
                 live.finish();
             }
+            self.session.finish_telemetry(self.output).await;
             for why in notifier.finish().await {
-                self.output.note(&format!("warning: the command under [notify] failed: {}", printable(&why)));
+                notifying::warn(self.output, &why);
             }
             let told = match ended {
                 Ok(Driven { end: Ok(end), is_interrupted }) => {

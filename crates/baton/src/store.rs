@@ -25,10 +25,11 @@ use tokio::runtime::Builder;
 use crate::anchor::Anchor;
 use crate::clock::SteadyClock;
 use crate::command_error::CommandError;
-use crate::config::{self, Approvers, Config, Notification};
+use crate::config::{self, Approvers, Config, Notifications};
 use crate::output::Output;
 use crate::random::MachineRandom;
 use crate::state;
+use crate::telemetry::{SpanExporter, TelemetrySettings};
 
 /// Which store a command works on.
 #[derive(Debug, Clone, Default, Args)]
@@ -97,8 +98,11 @@ pub(crate) struct Session {
     pub config_file: Option<PathBuf>,
     /// Where the heads of runs are kept beside the store.
     pub anchor: Option<Anchor>,
-    /// What is run when a person is waited for.
-    pub notification: Option<Notification>,
+    /// Who is told when a person is waited for.
+    pub notifications: Notifications,
+    telemetry: Option<Arc<SpanExporter>>,
+    /// Why nobody gets spans, although somebody wants them.
+    no_telemetry: Option<String>,
     /// The user's state folder, if the environment says where that is.
     pub state: Option<StateFolder>,
     ledger: Arc<LedgerKeeper>,
@@ -174,6 +178,10 @@ impl Session {
             random: Arc::new(MachineRandom::new(Arc::clone(&clock))),
             settings: Arc::new(config.settings.clone()),
         };
+        let telemetry = TelemetrySettings::of(&config.telemetry, |name| std::env::var(name).ok());
+        let no_telemetry = telemetry.as_ref().err().cloned();
+        let start = |settings| Arc::new(SpanExporter::start(settings, runtime.handle()));
+        let telemetry = telemetry.ok().flatten().map(start);
         Ok(Session {
             engine,
             store,
@@ -184,7 +192,9 @@ impl Session {
             config_file: config.file,
             approvers: config.approvers,
             anchor: config.anchor,
-            notification: config.notification,
+            notifications: config.notifications,
+            telemetry,
+            no_telemetry,
             state: state::folder().ok(),
             ledger,
             output: None,
@@ -195,6 +205,25 @@ impl Session {
     /// Returns the user's state folder, for what cannot do without.
     pub(crate) fn state(&self) -> Result<&StateFolder, CommandError> {
         self.state.as_ref().ok_or_else(state::unknown)
+    }
+
+    /// Returns where the spans of runs go, if somebody collects them.
+    pub(crate) fn telemetry(&self) -> Option<&Arc<SpanExporter>> {
+        self.telemetry.as_ref()
+    }
+
+    /// Returns why nobody gets spans, although somebody wants them.
+    pub(crate) fn no_telemetry(&self) -> Option<&str> {
+        self.no_telemetry.as_deref()
+    }
+
+    /// Sends the spans that are left, and tells how many nobody has taken.
+    pub(crate) async fn finish_telemetry(&self, output: &Output) {
+        let Some(telemetry) = &self.telemetry else { return };
+        match telemetry.finish().await {
+            0 => {}
+            unsent => output.note(&format!("warning: {unsent} spans were not delivered to the OTLP collector")),
+        }
     }
 
     /// Carries out something that waits. What was noted for the ledger meanwhile is entered before this returns.

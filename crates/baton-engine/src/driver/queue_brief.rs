@@ -124,6 +124,7 @@ impl QueueBrief {
                 confinement: Confinement::default(),
                 timeout: None,
                 pick_up_within: None,
+                traceparent: None,
             },
             prompt_tokens: prompt.tokens,
             shortened: prompt.shortened,

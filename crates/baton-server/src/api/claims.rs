@@ -35,6 +35,7 @@ const COUNT_MAX: u32 = 100;
 /// What to claim.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({ "agent": "finder", "lease": "60s" }))]
 pub(crate) struct NewClaim {
     /// The agent that works, or its queue.
     agent: String,
@@ -45,6 +46,7 @@ pub(crate) struct NewClaim {
     /// How long to wait until something is ready, at most 60s; default: not at all.
     wait: Option<String>,
     /// How many at most; default: 1.
+    #[schema(minimum = 1, maximum = 100)]
     count: Option<u32>,
 }
 

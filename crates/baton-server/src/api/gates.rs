@@ -30,6 +30,7 @@ pub(crate) struct Listing {
     /// Behind this place: `next` of the page before.
     after: Option<String>,
     /// How many at most; default: 100.
+    #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
 }
 

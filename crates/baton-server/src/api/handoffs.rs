@@ -76,10 +76,14 @@ pub(crate) struct Listing {
     /// Of this agent, or in this queue, only.
     agent: Option<String>,
     /// In these states only, separated by commas.
+    #[param(
+        pattern = "^((pending|claimed|verifying|blocked|awaiting[_-]person|completed|failed|cancelled)(,(pending|claimed|verifying|blocked|awaiting[_-]person|completed|failed|cancelled))*)?$"
+    )]
     state: Option<String>,
     /// Behind this one: `next` of the page before.
     after: Option<String>,
     /// How many at most; default: 100.
+    #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
 }
 
@@ -92,8 +96,8 @@ pub(crate) async fn list(
     Search(listing): Search<Listing>,
 ) -> Result<Json<Value>, ProblemJson> {
     let limit = limit(listing.limit)?;
-    let states = listing.state.as_deref().unwrap_or_default().split(',').filter(|word| !word.is_empty());
-    let states = states.map(state).collect::<Result<_, _>>()?;
+    let states = listing.state.as_deref().filter(|words| !words.is_empty());
+    let states = states.into_iter().flat_map(|words| words.split(',')).map(state).collect::<Result<_, _>>()?;
     let agent = optional("agent", listing.agent.as_deref(), agent_name)?;
     let agent = match (principal.agent(), agent) {
         (Some(own), None) => Some(own.to_owned()),

@@ -14,8 +14,10 @@ use crate::problem_json::ProblemJson;
 /// A request to an agent.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({ "to": "finder", "document": { "baton": 1, "document": "request", "instructions": "Find the writer of rows." } }))]
 pub(crate) struct NewRequest {
     /// The request in any dialect: a JSON object, or text as it was written.
+    #[schema(schema_with = super::openapi::document)]
     pub(crate) document: Value,
     /// The dialect of the document; default: it is recognised.
     dialect: Option<String>,

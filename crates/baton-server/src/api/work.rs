@@ -96,10 +96,13 @@ pub(crate) async fn heartbeat(
 /// What came out of an attempt.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({ "fence": 1, "document": { "baton": 1, "document": "report", "id": "csv-07", "outcome": "complete",
+    "summary": "Found the writer of rows in src/csv.rs, function write_row." } }))]
 pub(crate) struct NewReport {
     /// The token that the claim gave.
     fence: u64,
     /// The report in any dialect: a JSON object, or text as it was written.
+    #[schema(schema_with = super::openapi::document)]
     document: Value,
     /// The dialect of the document; default: what the workflow says, or it is recognised.
     dialect: Option<String>,
@@ -149,6 +152,7 @@ fn following(server: &Server, handoff: &Handoff, next: &NewRequest) -> Result<Ac
 /// Why an attempt failed.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({ "fence": 1, "code": "TIMEOUT", "message": "the tests did not end" }))]
 pub(crate) struct NewFailure {
     /// The token that the claim gave.
     fence: u64,
