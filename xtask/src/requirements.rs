@@ -35,6 +35,13 @@ pub(crate) const TEST: &[Requirement] = &[
         packages: &["openssh-client"],
         purpose: "signs decisions in tests",
     },
+    Requirement { program: "chromium", folder: None, packages: &["chromium"], purpose: "looks at the page in tests" },
+    Requirement {
+        program: "chromedriver",
+        folder: None,
+        packages: &["chromium-driver"],
+        purpose: "drives Chromium in tests",
+    },
     Requirement { program: "jq", folder: None, packages: &["jq"], purpose: "reads JSON in the guides" },
     Requirement { program: "python3", folder: None, packages: &["python3"], purpose: "speaks with us in tests" },
     Requirement {

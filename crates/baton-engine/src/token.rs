@@ -10,6 +10,7 @@
 //! ```
 
 use std::fmt;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
@@ -18,6 +19,12 @@ use crate::journal::Hash;
 
 /// Every token begins like this, so that people and scanners of secrets know one when they see it.
 const PREFIX: &str = "baton_";
+
+/// Stands between the id of a token and what tells its sessions apart.
+const SESSION_MARK: char = ':';
+
+/// How long a session of a browser lasts.
+pub const SESSION_MAX: Duration = Duration::from_hours(12);
 
 /// What a token allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -88,6 +95,36 @@ impl AccessToken {
     /// Returns whether it still opens anything.
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
+    }
+
+    /// Opens a session: what a browser has instead of the token. It is stored as a token of its own, with the digest of
+    /// another secret, and ends after [`SESSION_MAX`] or with the token, whichever comes first.
+    ///
+    /// ```
+    /// # use baton_engine::journal::Hash;
+    /// # use baton_engine::token::{AccessRole, AccessToken};
+    /// # let now = jiff::Timestamp::UNIX_EPOCH;
+    /// # let (name, role, digest) = ("ana".to_owned(), AccessRole::Approver, Hash([1; 32]));
+    /// # let token = AccessToken { id: "tok-7".to_owned(), name, role, agent: None, digest, created_at: now, expires_at: None, revoked_at: None };
+    /// let session = token.session("k3f9", Hash([2; 32]), now);
+    /// assert_eq!(session.opened_by(), Some("tok-7"));
+    /// assert_eq!(token.opened_by(), None);
+    /// ```
+    pub fn session(&self, word: &str, digest: Hash, now: Timestamp) -> AccessToken {
+        let longest = now.checked_add(SESSION_MAX).unwrap_or(Timestamp::MAX);
+        AccessToken {
+            id: format!("{}{SESSION_MARK}{word}", self.id),
+            digest,
+            created_at: now,
+            expires_at: Some(self.expires_at.map_or(longest, |end| end.min(longest))),
+            revoked_at: None,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the id of the token that has opened this session; `None` for a token itself.
+    pub fn opened_by(&self) -> Option<&str> {
+        self.id.split_once(SESSION_MARK).map(|(token, _)| token)
     }
 
     /// Returns the word for what became of it.

@@ -50,8 +50,8 @@ pub struct AgentFigures {
 pub struct AgentList<'a> {
     /// The agents.
     pub rows: &'a [AgentRow],
-    /// Since when the figures are counted.
-    pub since: Option<Timestamp>,
+    /// Over how many of the latest handoffs of each agent that have ended the figures are worked out.
+    pub recent: u32,
 }
 
 /// The page.
@@ -74,9 +74,8 @@ fn agents(viewer: &Viewer<'_>, list: &AgentList<'_>) -> Markup {
                     pre { "baton send request.yaml --to AGENT" }
                 }))
             } @else {
-                @if let Some(since_when) = list.since { p.quiet { "Figures since " (since(since_when, viewer.now)) "." } }
                 ul.cards { @for row in list.rows { (card(viewer, row)) } }
-                p.quiet { "Accepted at once: completed handoffs whose first report counted. Cost per completion: everything that was spent, also on what failed, by completions that were verified." }
+                p.quiet { "Figures over the latest " (list.recent) " handoffs of each agent that have ended. Accepted at once: completed handoffs whose first report counted. Cost per completion: everything that was spent, also on what failed, by completions that were verified." }
             }
         }
     }

@@ -22,6 +22,8 @@ pub fn log_in(viewer: &Viewer<'_>, back: &str, failed: Option<&str>) -> Markup {
                 form method="post" action=(address::LOG_IN) {
                     (hidden("csrf", viewer.csrf))
                     (hidden("back", back))
+                    // Programs that keep passwords want to know whose.
+                    input type="text" name="username" value="token" autocomplete="username" hidden;
                     label.field { span { "Token" } input.wide type="password" name=(TOKEN_FIELD) autocomplete="current-password" required autofocus; }
                     button.main type="submit" { "Log in" }
                 }
@@ -34,11 +36,11 @@ pub fn log_in(viewer: &Viewer<'_>, back: &str, failed: Option<&str>) -> Markup {
 
 /// Says that there is nothing at an address, or nothing for this viewer.
 pub fn not_found(viewer: &Viewer<'_>, what: &str) -> Markup {
-    error(viewer, "Not found", what)
+    error(viewer, "Not found", what, None)
 }
 
-/// Says why something cannot be done, and where to go on.
-pub fn error(viewer: &Viewer<'_>, title: &str, what: &str) -> Markup {
+/// Says why something cannot be done, and what to do next.
+pub fn error(viewer: &Viewer<'_>, title: &str, what: &str, next: Option<&str>) -> Markup {
     let frame = Frame::still(title, Section::Elsewhere, address::RUNS);
     layout::page(
         viewer,
@@ -47,8 +49,17 @@ pub fn error(viewer: &Viewer<'_>, title: &str, what: &str) -> Markup {
             div.narrow {
                 h1 { (title) }
                 p.lead { (what) }
-                p { a.button href=(address::RUNS) { "Runs" } " " a.button href=(address::INBOX) { "Inbox" } }
+                @if let Some(next) = next { p.soft { "What to do: " (next) } }
+                p { a.button href=(address::RUNS) { "Runs" } " " a.button href=(address::INBOX) { "Inbox" }
+                    @if viewer.name.is_none() { " " a.button href=(address::LOG_IN) { "Log in" } } }
             }
         },
     )
+}
+
+/// Leads whoever has followed a link on another site to the page itself. Only requests that our own pages begin carry our
+/// cookies, so the first one comes without.
+pub fn from_elsewhere(viewer: &Viewer<'_>, here: &str) -> Markup {
+    let frame = Frame { is_forwarding: true, ..Frame::still("One moment", Section::Elsewhere, here) };
+    layout::page(viewer, &frame, html! { div.narrow { p.lead { a href=(here) { "Go on" } } } })
 }

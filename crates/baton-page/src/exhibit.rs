@@ -1,6 +1,7 @@
 //! A file that is decided about, as it was when it was examined: its changes, or all of it.
 
 use baton_engine::RunId;
+use baton_views::words::counted;
 use maud::{Markup, html};
 
 use crate::address;
@@ -28,8 +29,10 @@ pub struct Exhibit {
 pub enum ExhibitContent {
     /// A unified difference to what was there before.
     Difference(String),
-    /// All of it: it is new, or was not changed.
+    /// All of it: it is new.
     Text(String),
+    /// All of it: it was not changed.
+    Unchanged(String),
     /// Why it is not shown: it is gone, too large, or not text.
     NotShown(String),
 }
@@ -57,7 +60,8 @@ fn kind(content: &ExhibitContent) -> String {
             };
             format!("+{} −{}", count('+', "+++"), count('-', "---"))
         }
-        ExhibitContent::Text(text) => format!("{} lines", text.lines().count()),
+        ExhibitContent::Text(text) => counted(text.lines().count(), "line"),
+        ExhibitContent::Unchanged(text) => format!("{}, unchanged", counted(text.lines().count(), "line")),
         ExhibitContent::NotShown(_) => "not shown".to_owned(),
     }
 }
@@ -65,7 +69,7 @@ fn kind(content: &ExhibitContent) -> String {
 fn content(content: &ExhibitContent) -> Markup {
     match content {
         ExhibitContent::NotShown(why) => html! { p.quiet { (why) } },
-        ExhibitContent::Text(text) => lines(text, |_| ""),
+        ExhibitContent::Text(text) | ExhibitContent::Unchanged(text) => lines(text, |_| ""),
         ExhibitContent::Difference(text) => lines(text, |line| match line.as_bytes().first() {
             Some(b'+') => "plus",
             Some(b'-') => "minus",

@@ -79,7 +79,8 @@ fn content(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> Markup {
     let handoff = page.handoff;
     let state = handoff.state.name();
     html! {
-        div #(live::HANDOFF) {
+        // What an attempt writes is not in the journal, so that no event tells of it.
+        div #(live::HANDOFF) data-again[state == StateName::Claimed && page.output.is_some()] {
             p.trail {
                 a href=(address::RUNS) { "Runs" }
                 @if page.run.is_some() { " / " a href=(address::run(&handoff.run)) { (handoff.run) } }
@@ -92,9 +93,10 @@ fn content(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> Markup {
                 p { a.button href=(address::question(&handoff.id)) { "Decide" } }
             }
             (way(page))
+            @if state == StateName::Claimed { (work(page)) }
             (arrived(page))
             (handed_over(page))
-            (work(page))
+            @if state != StateName::Claimed { (work(page)) }
             (happened(page))
         }
     }

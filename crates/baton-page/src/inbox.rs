@@ -77,17 +77,19 @@ fn card(viewer: &Viewer<'_>, handoff: &Handoff, question: &Question) -> Markup {
 
 /// Names a question in its own words.
 pub(crate) fn headline(question: &Question) -> String {
-    let title = gate_title(question).unwrap_or_else(|| question.title.clone());
-    let title = one_line(title.trim());
+    let title = one_line(gate_title(question).as_deref().unwrap_or(&question.title).trim());
     let first = if title.is_empty() { question.handoff.to_string() } else { title };
     cut(&first, LINE_MAX)
 }
 
-/// Returns what the workflow asks at a gate, in its own words.
+/// Returns what the workflow asks at a gate: its name, or else what is to be decided.
 fn gate_title(question: &Question) -> Option<String> {
     let is_gate = matches!(question.reply, ExpectedReply::Approval | ExpectedReply::GateChoice);
-    let written = question.document.as_ref().filter(|_| is_gate)?;
-    written.read_request()?.expectations?.deliverable
+    let name = question.title.strip_suffix(": approve?").filter(|_| is_gate)?;
+    if name != question.phase {
+        return Some(name.to_owned());
+    }
+    question.document.as_ref()?.read_request()?.expectations?.deliverable
 }
 
 /// Shows what kind of question it is.

@@ -90,17 +90,19 @@ pub(crate) struct Frame<'f> {
     pub(crate) events: Option<&'f str>,
     /// Whether somebody may be typing: then nothing is loaded again before they are done.
     pub(crate) is_typed_in: bool,
+    /// Whether the page only leads to its own address.
+    pub(crate) is_forwarding: bool,
 }
 
 impl<'f> Frame<'f> {
     /// A page on which nothing changes.
     pub(crate) fn still(title: &'f str, section: Section, here: &'f str) -> Frame<'f> {
-        Frame { title, section, here, events: None, is_typed_in: false }
+        Frame { title, section, here, events: None, is_typed_in: false, is_forwarding: false }
     }
 
     /// A page that changes while its stream says so.
     pub(crate) fn live(title: &'f str, section: Section, here: &'f str, events: Option<&'f str>) -> Frame<'f> {
-        Frame { title, section, here, events, is_typed_in: false }
+        Frame { title, section, here, events, is_typed_in: false, is_forwarding: false }
     }
 }
 
@@ -121,6 +123,7 @@ pub(crate) fn page(viewer: &Viewer<'_>, frame: &Frame<'_>, content: Markup) -> M
                 link rel="icon" href=(assets::ICON.address) type="image/svg+xml";
                 link rel="stylesheet" href=(assets::STYLE.address);
                 script type="module" src=(assets::SCRIPT.address) {}
+                @if frame.is_forwarding { meta http-equiv="refresh" content={ "0; url=" (frame.here) }; }
                 @if frame.events.is_some() && !frame.is_typed_in {
                     noscript { meta http-equiv="refresh" content=(REFRESH_SECONDS); }
                 }

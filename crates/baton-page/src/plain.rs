@@ -1,13 +1,22 @@
 //! The same pages as plain text, for `curl` and for agents.
 
+use baton_engine::Handoff;
+use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
+use baton_engine::journal::Event;
+use baton_engine::people::Question;
 use baton_engine::step::Role;
 use baton_protocol::printable;
 use baton_views::details::ListedRun;
-use baton_views::question::{QuestionKind, choice_words};
-use baton_views::words::{ago, took};
+use baton_views::handoff::state as state_words;
+use baton_views::question::{QuestionKind, choice_words, whole};
+use baton_views::timeline::in_words;
+use baton_views::words::{ago, one_line, took};
 use jiff::Timestamp;
 
+use crate::agents::AgentList;
+use crate::handoff::HandoffPage;
 use crate::inbox::{InboxList, headline};
+use crate::journal::{JournalPage, step_of};
 use crate::layout::Viewer;
 use crate::root_cause::RootCause;
 use crate::run::{RunPage, name, own_words};
@@ -114,4 +123,78 @@ pub fn inbox(list: &InboxList<'_>, now: Timestamp) -> String {
         text.push_str(&format!("and {} more\n", list.more));
     }
     printable(&text)
+}
+
+/// One question: what it is about, and the commands that answer it.
+pub fn question(handoff: &Handoff, question: &Question, now: Timestamp) -> String {
+    let kind = QuestionKind::of(handoff, question.ask).as_str();
+    let mut text = format!("{kind}  {}\n", headline(question));
+    text.push_str(&format!("run {} · from {} · {}\n", question.run, question.agent, ago(handoff.changed_at, now)));
+    text.push_str(&format!("\n{}\n", whole(question).trim_end()));
+    text.push_str(&claims(&question.examined));
+    if !question.choices.is_empty() {
+        text.push_str(&format!("\nchoices: {}\n", choice_words(&question.choices).join(", ")));
+    }
+    text.push_str(&format!("\ndigest  {}\nbaton show {}\n", question.shown.0, question.handoff));
+    printable(&text)
+}
+
+/// One handoff: where it is, what arrived, what happened to it.
+pub fn handoff(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> String {
+    let handoff = page.handoff;
+    let mut text = format!("handoff   {}\n", handoff.id);
+    text.push_str(&format!("state     {}\n", state_words(handoff, viewer.now)));
+    text.push_str(&format!("way       {} → {}\n", handoff.terms.from, handoff.terms.to));
+    if let Some(failure) = &handoff.last_failure {
+        text.push_str(&format!("failure   {}\n", last_lines(&failure.message).replace('\n', "\n          ")));
+    }
+    let documents = [("asked", Some(page.request)), ("reported", page.report)];
+    for (label, written) in documents.into_iter().filter_map(|(label, written)| Some((label, written?))) {
+        text.push_str(&format!("\n{label}:\n{}\n", written.text.trim_end()));
+    }
+    text.push_str(&claims(page.examined));
+    text.push('\n');
+    page.events.iter().for_each(|event| text.push_str(&event_line(event, "")));
+    printable(&text)
+}
+
+/// A page of the journal of a run, the oldest event first.
+pub fn journal(page: &JournalPage<'_>) -> String {
+    let lines = page.events.iter().map(|event| event_line(event, &step_of(page.run, &event.handoff)));
+    printable(&lines.collect::<String>())
+}
+
+/// The agents with their queues.
+pub fn agents(list: &AgentList<'_>, now: Timestamp) -> String {
+    let mut text = if list.rows.is_empty() { "no agents\n".to_owned() } else { String::new() };
+    for row in list.rows {
+        let paused = if row.is_paused { " · paused" } else { "" };
+        let oldest = row.oldest.map(|at| format!(", the oldest sent {}", ago(at, now))).unwrap_or_default();
+        text.push_str(&format!("{}  {} working · {} waiting{oldest}{paused}\n", row.name, row.working, row.waiting));
+        let figures = &row.figures;
+        text.push_str(&format!(
+            "  {} of {} ended were completed, {} at once; {} of {} claims refuted\n",
+            figures.verified, figures.ended, figures.first_pass, figures.refuted, figures.claims
+        ));
+    }
+    printable(&text)
+}
+
+fn claims(examined: &[ExaminedClaim]) -> String {
+    let line = |claim: &ExaminedClaim| {
+        let word = match claim.verdict {
+            ClaimFinding::Verified => "verified",
+            ClaimFinding::Refuted => "refuted",
+            ClaimFinding::Unverifiable => "not verifiable",
+        };
+        format!("{word:<14}  {}  {}\n", one_line(&claim.claim), one_line(&claim.seen))
+    };
+    let lines: String = examined.iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("\nevidence:\n{lines}") }
+}
+
+fn event_line(event: &Event, step: &str) -> String {
+    let at = event.at.strftime("%F %H:%M:%S");
+    let step = if step.is_empty() { String::new() } else { format!("{step}  ") };
+    format!("{:>5}  {at}  {step}{}  {}\n", event.seq, event.kind, one_line(&in_words(event)))
 }

@@ -1,10 +1,10 @@
 //! One question: exactly what is decided about, what each answer leads to, what happened before, and the forms that decide.
 
-use baton_engine::Handoff;
 use baton_engine::handoff::StateName;
 use baton_engine::journal::Event;
 use baton_engine::lifecycle::{Decide, Decision};
 use baton_engine::people::{ExpectedReply, FailedCommand, Question};
+use baton_engine::{Handoff, HandoffId};
 use baton_views::graph::{EdgeKind, Graph};
 use baton_views::words::one_line;
 use jiff::Timestamp;
@@ -34,16 +34,30 @@ pub struct QuestionPage<'q> {
     /// What happened to the handoff, the oldest first.
     pub events: &'q [Event],
     /// What was wrong with a decision that was just sent, with the words that were typed.
-    pub refused: Option<&'q RefusedForm>,
+    pub refused: Option<&'q SentAnswer>,
 }
 
-/// A form that could not be taken.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefusedForm {
-    /// Why, in a sentence.
+/// What somebody has sent that could not be taken. Nothing that they typed is lost.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SentAnswer {
+    /// Why it was not taken, in a sentence.
     pub why: String,
-    /// What was typed.
+    /// One of [`decision_words`].
+    pub decision: String,
+    /// Feedback, answers or a question.
     pub words: String,
+    /// The choice.
+    pub choice: String,
+    /// What was said beyond that.
+    pub note: String,
+}
+
+impl SentAnswer {
+    /// Returns what was typed, as one text.
+    fn typed(&self) -> String {
+        let texts = [&self.choice, &self.words, &self.note].map(String::as_str);
+        texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
+    }
 }
 
 /// Names of the fields of the forms that decide. The server reads them.
@@ -109,8 +123,14 @@ pub fn fragment(handoff: &Handoff, decide: Option<&Decide>) -> Markup {
     })
 }
 
-/// Tells that a question was decided meanwhile, by whom and how.
-pub fn already_decided(viewer: &Viewer<'_>, handoff: &Handoff, decide: Option<(&Decide, Timestamp)>) -> Markup {
+/// Tells that a question was decided meanwhile, by whom and how, and repeats what the viewer had typed.
+pub fn already_decided(
+    viewer: &Viewer<'_>,
+    handoff: &Handoff,
+    decide: Option<(&Decide, Timestamp)>,
+    answer: &SentAnswer,
+) -> Markup {
+    let typed = answer.typed();
     let here = address::question(&handoff.id);
     let frame = Frame::still("Already decided", Section::Inbox, &here);
     layout::page(
@@ -125,7 +145,8 @@ pub fn already_decided(viewer: &Viewer<'_>, handoff: &Handoff, decide: Option<(&
                 }
                 None => p.lead { "It does not wait for a person any more: " (handoff.state.name().as_str().replace('_', " ")) "." }
             }
-            p { "Nothing of yours was recorded." }
+            p { "Your decision was not recorded." }
+            @if !typed.is_empty() { h2 { "What you had typed" } (prose("typed", &typed)) }
             p { a.button href=(address::INBOX) { "Back to the inbox" } " " a.button href=(address::handoff(&handoff.run, &handoff.id)) { "See what happened" } }
         },
     )
@@ -205,10 +226,20 @@ fn decide(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
                 p { @if vote.withdrawn { "– " } @else { "✓ " } (vote.who()) @if let Some(choice) = &vote.choice { ": " (choice) } @if vote.withdrawn { " (withdrawn)" } }
             }
         }
-        @if !viewer.may_decide { p.soft { "You can look, but not decide. " a href=(address::LOG_IN) { "Log in as an approver" } "." } }
+        @if !viewer.may_decide { (only_looking(viewer, &question.handoff)) }
         @else if is_signed { (signing(question)) }
         @else { (forms(viewer, page)) }
         p.digest.quiet { "It counts for exactly what is shown here: " code title=(question.shown.0) { (question.shown.0.chars().take(12).collect::<String>()) } }
+    }
+}
+
+/// Says how somebody who may not decide becomes somebody who may.
+fn only_looking(viewer: &Viewer<'_>, handoff: &HandoffId) -> Markup {
+    let log_in = address::with_query(address::LOG_IN, &[("back", &address::question(handoff))]);
+    html! {
+        p.soft { "You can look, but not decide. Decisions need the token of an approver." }
+        @if viewer.name.is_none() { p.soft { "Make one where the store is:" } pre { "baton token create --role approver" } }
+        p { a.button href=(log_in) { "Log in as an approver" } }
     }
 }
 
@@ -239,15 +270,15 @@ fn forms(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
         @for verb in verbs(reply) {
             @match *verb {
                 "approve" => (form(viewer, page, "approve", true, html! {
-                    label.field { span { "Note " span.quiet { "(optional, goes to the next agent)" } } textarea name=(field::NOTE) {} }
+                    label.field { span { "Note " span.quiet { "(optional, goes to the next agent)" } } textarea name=(field::NOTE) { (typed(page, verb).note) } }
                     button.main type="submit" { "Approve" }
                 }))
                 "reject" => (form(viewer, page, "reject", false, html! {
-                    label.field { span { "What must change" } textarea name=(field::WORDS) required { (typed(page)) } }
+                    label.field { span { "What must change" } textarea name=(field::WORDS) required { (typed(page, verb).words) } }
                     button.danger type="submit" { "Reject" }
                 }))
                 "ask" => (form(viewer, page, "ask", false, html! {
-                    label.field { span { "Your question" } textarea name=(field::WORDS) required {} }
+                    label.field { span { "Your question" } textarea name=(field::WORDS) required { (typed(page, verb).words) } }
                     button type="submit" { "Ask" }
                 }))
                 _ => (form(viewer, page, "answer", true, answer(page)))
@@ -256,8 +287,9 @@ fn forms(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
     }
 }
 
-fn typed<'q>(page: &QuestionPage<'q>) -> &'q str {
-    page.refused.map(|refused| refused.words.as_str()).unwrap_or_default()
+/// Returns what was typed into a form that could not be taken.
+fn typed(page: &QuestionPage<'_>, verb: &str) -> SentAnswer {
+    page.refused.filter(|sent| sent.decision == verb).cloned().unwrap_or_default()
 }
 
 /// One form, with where it leads. The usual one is open, the others open on demand.
@@ -275,7 +307,8 @@ fn form(viewer: &Viewer<'_>, page: &QuestionPage<'_>, verb: &str, is_usual: bool
     html! {
         @if is_usual { div.act-open id={ "decide-" (verb) } { (fields) } }
         @else {
-            details.act id={ "decide-" (verb) } { summary.button { (words_of(verb)) } (fields) }
+            @let is_sent = page.refused.is_some_and(|sent| sent.decision == verb);
+            details.act id={ "decide-" (verb) } open[is_sent] { summary.button { (words_of(verb)) } (fields) }
         }
     }
 }
@@ -290,13 +323,14 @@ fn words_of(verb: &str) -> &'static str {
 
 fn answer(page: &QuestionPage<'_>) -> Markup {
     let question = page.question;
+    let typed = typed(page, "answer");
     let takes_words = !question.reply.is_choice();
     html! {
         @if !question.choices.is_empty() {
             fieldset.choices {
                 legend.visually-hidden { "Choices" }
                 @for (word, meaning) in &question.choices {
-                    label.choice { input type="radio" name=(field::CHOICE) value=(word) required[!takes_words];
+                    label.choice { input type="radio" name=(field::CHOICE) value=(word) required[!takes_words] checked[*word == typed.choice];
                         span { b { (word) } @if !meaning.is_empty() { " " span.soft { (meaning) } }
                             @if let Some(to) = edge_to(page, word) { " " span.quiet { "→ " (to) } } } }
                 }
@@ -305,10 +339,10 @@ fn answer(page: &QuestionPage<'_>) -> Markup {
         @if takes_words {
             label.field {
                 span { @if question.choices.is_empty() { "Your answer" } @else { "Or in your own words" } }
-                textarea name=(field::WORDS) required[question.choices.is_empty()] { (typed(page)) }
+                textarea name=(field::WORDS) required[question.choices.is_empty()] { (typed.words) }
             }
         } @else {
-            label.field { span { "Note " span.quiet { "(optional)" } } textarea name=(field::NOTE) {} }
+            label.field { span { "Note " span.quiet { "(optional)" } } textarea name=(field::NOTE) { (typed.note) } }
         }
         button.main type="submit" { "Answer" }
     }

@@ -4,18 +4,19 @@ use std::collections::BTreeSet;
 
 use baton_engine::handoff::StateName;
 use baton_engine::journal::Event;
+use baton_engine::lifecycle::Decision;
 use baton_engine::people::Question;
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use baton_engine::{EventKind, HandoffId};
 use baton_views::graph::{of_run, svg};
-use baton_views::question::heading;
 use baton_views::run_summary::{RunSummary, size};
 use baton_views::standing::RunStanding;
 use baton_views::step_name::StepName;
 use baton_views::words::{DID_NOT_PASS, counted, cut, one_line};
 use maud::{Markup, PreEscaped, html};
 
+use crate::inbox::headline;
 use crate::journal::{row as journal_row, step_of};
 use crate::layout::{self, Frame, Section, Viewer};
 use crate::pieces::{cost, empty, hidden, length, moment, pill, since};
@@ -112,13 +113,15 @@ pub fn handoffs_page(viewer: &Viewer<'_>, page: &RunPage<'_>, from: usize) -> Ma
     framed(viewer, page, Tab::Handoffs, handoffs(viewer, page, from))
 }
 
-/// One part of these pages alone, for the script; `None` if there is no such part.
-pub fn fragment(viewer: &Viewer<'_>, page: &RunPage<'_>, name: &str) -> Option<Markup> {
+/// One part of these pages alone, for the script; `None` if there is no such part. `from` is the first handoff of a page of
+/// handoffs.
+pub fn fragment(viewer: &Viewer<'_>, page: &RunPage<'_>, name: &str, from: usize) -> Option<Markup> {
     let part = match name {
+        live::RUN_STATE => run_pill(page.state()),
         live::RUN_HEAD => head(viewer, page),
         live::RUN_TIMELINE => timeline(viewer, page),
         live::RUN_FLOW => flow(viewer, page),
-        live::RUN_HANDOFFS => handoffs(viewer, page, 0),
+        live::RUN_HANDOFFS => handoffs(viewer, page, from),
         _ => return None,
     };
     Some(layout::fragment(part))
@@ -147,7 +150,7 @@ pub(crate) fn title(run: &Run, state: RunState, tab: Tab) -> Markup {
     };
     html! {
         p.trail { a href=(address::RUNS) { "Runs" } " / " (run.definition.name()) }
-        h1.run-title { (run.id) " " (pill(state.as_str(), state.words())) }
+        h1.run-title { (run.id) " " (run_pill(state)) }
         nav.tabs aria-label="Parts of the run" {
             (link(Tab::Overview, address::run(&run.id), "Overview"))
             (link(Tab::Flow, address::flow(&run.id), "Flow"))
@@ -155,6 +158,10 @@ pub(crate) fn title(run: &Run, state: RunState, tab: Tab) -> Markup {
             (link(Tab::Journal, address::journal(&run.id), "Journal"))
         }
     }
+}
+
+fn run_pill(state: RunState) -> Markup {
+    html! { span #(live::RUN_STATE) { (pill(state.as_str(), state.words())) } }
 }
 
 fn head(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
@@ -243,13 +250,9 @@ fn controls(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
 
 /// Says in one sentence what a person is asked.
 pub(crate) fn asked(question: &Question) -> String {
-    let title = one_line(question.title.trim());
-    let is_named = question.phase.is_empty() || title.starts_with(&question.phase);
-    match (title.is_empty(), is_named) {
-        (true, _) => heading(question),
-        (false, true) => cut(&title, WORDS_MAX),
-        (false, false) => format!("{}: {}", question.phase, cut(&title, WORDS_MAX)),
-    }
+    let title = cut(&headline(question), WORDS_MAX);
+    let is_named = question.phase.is_empty() || title.contains(&question.phase);
+    if is_named { title } else { format!("{}: {title}", question.phase) }
 }
 
 /// A form that opens on demand.
@@ -364,9 +367,12 @@ pub(crate) fn own_words(tracked: &TrackedHandoff) -> String {
     let failure = handoff.last_failure.as_ref().filter(|_| !tracked.passed()).map(|failure| failure.message.clone());
     let decided = tracked.decided.as_ref().map(|decide| {
         let note = decide.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
-        let answer = tracked.answer().unwrap_or("decided");
-        let is_phase = tracked.step.role == Role::Gate;
-        format!("{}{note}", if is_phase && tracked.answer().is_none() { "approved" } else { answer })
+        match &decide.decision {
+            Decision::Approve => format!("approved{note}"),
+            Decision::Reject { feedback } => format!("rejected: {feedback}"),
+            Decision::Answer { answers } => format!("{}{note}", answers.trim()),
+            Decision::Ask { question } => format!("asked: {question}"),
+        }
     });
     let summary = tracked.report().and_then(|report| report.summary.clone());
     let asked = tracked.asked().and_then(|request| request.instructions.clone());

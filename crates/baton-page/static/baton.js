@@ -35,9 +35,9 @@ function tellTimes(root) {
 
 const isTyping = (element) => element?.matches("textarea, input:not([type=hidden]), select") && element.value !== element.defaultValue;
 
-function replace(id, html) {
+function replace(id, page) {
   const old = document.getElementById(id);
-  const fresh = parse(html).getElementById(id);
+  const fresh = page.getElementById(id);
   if (!old || !fresh || [...old.querySelectorAll("textarea, input")].some(isTyping)) return;
   for (const fold of old.querySelectorAll("details[id]")) {
     const same = fresh.querySelector("#" + CSS.escape(fold.id));
@@ -55,16 +55,17 @@ function replace(id, html) {
 }
 
 async function refresh(ids) {
-  for (const id of ids) {
-    if (!document.getElementById(id)) continue;
-    const address = new URL(location.href);
-    address.searchParams.set("fragment", id);
-    try {
-      const answer = await fetch(address, { headers: { accept: "text/html" } });
-      if (answer.ok) replace(id, await answer.text());
-    } catch {
-      // The stream connects again by itself, and names what has changed since.
-    }
+  const here = ids.filter((id) => document.getElementById(id));
+  if (here.length === 0) return;
+  const address = new URL(location.href);
+  address.searchParams.set("fragment", here.join(" "));
+  try {
+    const answer = await fetch(address, { headers: { accept: "text/html" } });
+    if (!answer.ok) return;
+    const fresh = parse(await answer.text());
+    for (const id of here) replace(id, fresh);
+  } catch {
+    // The stream connects again by itself, and names what has changed since.
   }
 }
 
@@ -93,6 +94,11 @@ function listen(address) {
     soon();
   });
   document.addEventListener("visibilitychange", soon);
+  // Output grows without events.
+  setInterval(() => {
+    for (const part of document.querySelectorAll("[data-again]")) stale.add(part.id);
+    soon();
+  }, 5000);
 }
 
 // Keys: j and k go through the items of a list, a and r to the forms that approve and reject.

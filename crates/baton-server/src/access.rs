@@ -7,6 +7,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use baton_engine::engine::{Caller, Door};
 use baton_engine::handoff::Handoff;
+use baton_engine::journal::Hash;
 use baton_engine::known::Decider;
 use baton_engine::token::{AccessRole, AccessToken, TokenSecret};
 
@@ -23,6 +24,17 @@ pub enum Exposure {
     Loopback,
     /// Others as well, so that everybody needs a token.
     Network,
+}
+
+/// How what is sent travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// As it is: only programs of this machine can read it.
+    Plain,
+    /// Encrypted by the server itself.
+    Tls,
+    /// Encrypted by a proxy in front of the server, which tells who asks.
+    Proxy,
 }
 
 /// Whoever makes a request.
@@ -53,6 +65,11 @@ impl Principal {
         self.token.is_none()
     }
 
+    /// Returns whether they are a person, who may decide.
+    pub(crate) fn is_person(&self) -> bool {
+        self.role.is_person()
+    }
+
     /// Returns whether there is something that they may not see.
     pub(crate) fn is_restricted(&self) -> bool {
         self.agent.is_some()
@@ -66,6 +83,11 @@ impl Principal {
     /// Returns whether they may see a handoff: an agent sees what it got and what it sent.
     pub(crate) fn sees(&self, handoff: &Handoff) -> bool {
         self.agent.as_ref().is_none_or(|agent| handoff.terms.to == *agent || handoff.terms.from == *agent)
+    }
+
+    /// Returns whether they may see a queue: an agent sees its own.
+    pub(crate) fn sees_queue(&self, queue: &str) -> bool {
+        !self.is_restricted() || self.works_for(queue).is_ok()
     }
 
     /// Lets everybody pass who sees all handoffs.
@@ -130,29 +152,55 @@ impl Principal {
     }
 }
 
+impl Principal {
+    /// Knows who sends a token with a request; `None` if none is sent.
+    pub(crate) async fn bearer(server: &Server, headers: &HeaderMap) -> Result<Option<Principal>, ProblemJson> {
+        let Some(given) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
+        let text = given.to_str().ok().and_then(|text| text.strip_prefix("Bearer "));
+        let found = match text.and_then(|text| TokenSecret::parse(text.trim())) {
+            Some(secret) => valid_token(server, &secret).await?,
+            None => None,
+        };
+        found.map(Principal::of).map(Some).ok_or_else(|| ProblemJson::unauthorized("this token is not valid"))
+    }
+
+    /// Knows who has opened a session with a browser; `None` if it has ended, or its token has.
+    pub(crate) async fn of_session(server: &Server, digest: &Hash) -> Result<Option<Principal>, ProblemJson> {
+        let now = server.engine.now();
+        let session = server.engine.store.token_with(digest).await?.filter(|session| session.is_valid_at(now));
+        let Some(opened_by) = session.as_ref().and_then(AccessToken::opened_by) else { return Ok(None) };
+        let token = server.engine.store.tokens().await?.into_iter().find(|token| token.id == opened_by);
+        Ok(token.filter(|token| token.is_valid_at(now)).map(Principal::of))
+    }
+
+    /// Lets somebody without a token in: on loopback, before the first token is made.
+    pub(crate) async fn without_token(server: &Server) -> Result<Principal, ProblemJson> {
+        let is_open = match server.exposure {
+            Exposure::Network => false,
+            Exposure::Loopback => {
+                let (tokens, now) = (server.engine.store.tokens().await?, server.engine.now());
+                !tokens.iter().any(|token| token.opened_by().is_none() && token.is_valid_at(now))
+            }
+        };
+        if is_open { Ok(Principal::anonymous()) } else { Err(ProblemJson::unauthorized("a token is needed")) }
+    }
+}
+
+/// Finds the token that somebody presents, if it opens anything.
+pub(crate) async fn valid_token(server: &Server, secret: &TokenSecret) -> Result<Option<AccessToken>, ProblemJson> {
+    let (found, now) = (server.engine.store.token_with(&secret.digest()).await?, server.engine.now());
+    Ok(found.filter(|token| token.opened_by().is_none() && token.is_valid_at(now)))
+}
+
+/// Whoever calls the API. Only a token in the request counts: a browser sends cookies on behalf of anybody's page.
 impl FromRequestParts<Server> for Principal {
     type Rejection = ProblemJson;
 
     async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Principal, ProblemJson> {
-        let now = server.engine.now();
-        if let Some(given) = parts.headers.get(header::AUTHORIZATION) {
-            let text = given.to_str().ok().and_then(|text| text.strip_prefix("Bearer "));
-            let secret = text.and_then(|text| TokenSecret::parse(text.trim()));
-            let found = match secret {
-                Some(secret) => server.engine.store.token_with(&secret.digest()).await.map_err(ProblemJson::from)?,
-                None => None,
-            };
-            let valid = found.filter(|token| token.is_valid_at(now));
-            return valid.map(Principal::of).ok_or_else(|| ProblemJson::unauthorized("this token is not valid"));
+        match Principal::bearer(server, &parts.headers).await? {
+            Some(principal) => Ok(principal),
+            None => Principal::without_token(server).await,
         }
-        let is_open = match server.exposure {
-            Exposure::Network => false,
-            Exposure::Loopback => {
-                let tokens = server.engine.store.tokens().await.map_err(ProblemJson::from)?;
-                !tokens.iter().any(|token| token.is_valid_at(now))
-            }
-        };
-        if is_open { Ok(Principal::anonymous()) } else { Err(ProblemJson::unauthorized("a token is needed")) }
     }
 }
 

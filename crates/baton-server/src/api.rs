@@ -1,5 +1,5 @@
-//! The addresses of the API, one module per resource, and what all of them share: limits, the OpenAPI description, answers
-//! to what is not there.
+//! The addresses of the API, one module per resource, and what all of them share: the OpenAPI description, lists, answers to
+//! what is not there.
 
 mod agents;
 mod artifacts;
@@ -15,19 +15,15 @@ mod terms;
 mod work;
 mod workflows;
 
-use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::{Json, Router, middleware};
+use axum::{Json, Router};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::access;
-use crate::incoming::BODY_BYTES_MAX;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
@@ -47,20 +43,12 @@ const LIMIT_MAX: u32 = 1_000;
 )]
 struct Description;
 
-/// Returns everything that a server answers.
-pub(crate) fn router(server: Server) -> Router {
+/// Returns what the API answers.
+pub(crate) fn routes() -> Router<Server> {
     let (router, _) = documented().split_for_parts();
     let description = openapi_json();
     let described = || async move { ([(header::CONTENT_TYPE, "application/json")], description) };
-    router
-        .route("/api/openapi.json", axum::routing::get(described))
-        .fallback(nothing_here)
-        .method_not_allowed_fallback(wrong_method)
-        .layer(middleware::from_fn_with_state(server.clone(), access::refuse_strangers))
-        .layer(middleware::from_fn_with_state(server.clone(), crate::metrics::count))
-        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
-        .layer(CatchPanicLayer::custom(our_mistake))
-        .with_state(server)
+    router.route("/api/openapi.json", axum::routing::get(described)).method_not_allowed_fallback(wrong_method)
 }
 
 /// Returns the description of the API, as OpenAPI 3.1.
@@ -103,17 +91,15 @@ fn documented() -> OpenApiRouter<Server> {
         .routes(routes!(artifacts::show))
 }
 
-async fn nothing_here() -> ProblemJson {
+/// Says that the API has nothing at an address.
+pub(crate) fn nothing_here() -> ProblemJson {
     ProblemJson::new(StatusCode::NOT_FOUND, "unknown", "there is nothing at this address")
         .hint("GET /api/openapi.json lists all addresses")
 }
 
-async fn wrong_method() -> ProblemJson {
+/// Says that an address does not take a method.
+pub(crate) async fn wrong_method() -> ProblemJson {
     ProblemJson::new(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "this address does not take this method")
-}
-
-fn our_mistake(_: Box<dyn std::any::Any + Send>) -> Response {
-    ProblemJson::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "internal error, please report it").into_response()
 }
 
 /// Answers with JSON, or with "not modified" if the caller has just that.

@@ -1,18 +1,19 @@
-//! The journal as server-sent events. A stream keeps nothing: the id of an event is a number of the journal, from which any
-//! server goes on after a break.
+//! The journal as server-sent events: each event for programs, or the parts of pages that have changed. A stream keeps
+//! nothing: the id of an event is a number of the journal, from which any server goes on after a break.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::sse::{Event as SentEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use baton_engine::engine::Problem;
 use baton_engine::journal::Event;
 use baton_engine::store::PositionedEvent;
 use baton_engine::{HandoffId, RunId};
+use baton_page::live;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, Stream};
 use jiff::Timestamp;
@@ -34,18 +35,42 @@ const PAUSE: Duration = Duration::from_secs(15);
 /// How long a position may be missing before it is taken that nobody will ever write it.
 const MISSING_MAX: Duration = Duration::from_secs(5);
 
+/// What a stream sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StreamForm {
+    /// Every event, in its JSON form.
+    Journal,
+    /// The fragments of pages that may have changed. Several events that are there together are one.
+    Fragments,
+}
+
+/// Returns the number behind which a stream begins: `Last-Event-ID` goes before what the address says.
+pub(crate) fn beginning(headers: &HeaderMap, given: Option<u64>) -> Option<u64> {
+    let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    header.and_then(|text| text.trim().parse().ok()).or(given)
+}
+
 /// Streams the events of a run.
-pub(crate) fn of_run(server: Server, run: RunId, after: u64) -> Response {
+pub(crate) fn of_run(server: Server, run: RunId, after: u64, form: StreamForm) -> Response {
     let live = server.hub.listen();
-    let reader = RunReader { server, run, after, live, waiting: VecDeque::new(), is_over: false };
+    let reader = RunReader { server, run, after, form, live, waiting: VecDeque::new(), is_over: false };
     answer(stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }))
 }
 
 /// Streams the events of all runs.
-pub(crate) fn of_all(server: Server, after: u64) -> Response {
+pub(crate) fn of_all(server: Server, after: u64, form: StreamForm) -> Response {
     let live = server.hub.listen();
     let (positions, waiting) = (Positions::behind(after), VecDeque::new());
-    let reader = StoreReader { server, positions, live, waiting, has_caught_up: false };
+    let reader = StoreReader { server, positions, form, live, waiting, has_caught_up: false };
+    answer(stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }))
+}
+
+/// Streams the fragments that change from now on. All of them are named at once: the page may be older.
+pub(crate) fn of_all_from_now(server: Server, now: u64) -> Response {
+    let live = server.hub.listen();
+    let (positions, form) = (Positions::behind(now), StreamForm::Fragments);
+    let waiting = VecDeque::from([fragments(now, live::ALL)]);
+    let reader = StoreReader { server, positions, form, live, waiting, has_caught_up: false };
     answer(stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }))
 }
 
@@ -62,11 +87,27 @@ fn sent(id: u64, data: &str) -> SentEvent {
     SentEvent::default().id(id.to_string()).event("event").data(data)
 }
 
+fn fragments(id: u64, names: &[&str]) -> SentEvent {
+    SentEvent::default().id(id.to_string()).event("fragments").data(names.join(" "))
+}
+
+/// Names the fragments that events have changed; `None` if nothing has.
+fn changed<'e>(events: impl Iterator<Item = &'e Event>) -> Option<Vec<&'static str>> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in events.flat_map(live::changed_by) {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    (!names.is_empty()).then_some(names)
+}
+
 /// Reads the journal of one run.
 struct RunReader {
     server: Server,
     run: RunId,
     after: u64,
+    form: StreamForm,
     live: broadcast::Receiver<Arc<HubEvent>>,
     waiting: VecDeque<Event>,
     is_over: bool,
@@ -75,9 +116,8 @@ struct RunReader {
 impl RunReader {
     async fn next(&mut self) -> Option<SentEvent> {
         loop {
-            if let Some(event) = self.waiting.pop_front() {
-                self.after = event.seq;
-                return Some(sent(event.seq, &rendered(&event)));
+            if let Some(event) = self.take() {
+                return Some(event);
             }
             if self.is_over {
                 return None;
@@ -85,6 +125,9 @@ impl RunReader {
             // Whoever listens comes again if the store is away, with the number that it has.
             if !self.read().await.ok()? {
                 self.is_over = true;
+                if self.form == StreamForm::Fragments {
+                    return None;
+                }
                 return Some(SentEvent::default().event("end").data("{}"));
             }
             if self.waiting.is_empty() {
@@ -93,6 +136,23 @@ impl RunReader {
                 if !wait_for(&self.server, &mut self.live, until, is_of_run).await {
                     return None;
                 }
+            }
+        }
+    }
+
+    /// Returns what is to be sent next of what was read.
+    fn take(&mut self) -> Option<SentEvent> {
+        match self.form {
+            StreamForm::Journal => {
+                let event = self.waiting.pop_front()?;
+                self.after = event.seq;
+                Some(sent(event.seq, &rendered(&event)))
+            }
+            StreamForm::Fragments => {
+                self.after = self.waiting.back()?.seq;
+                let names = changed(self.waiting.iter());
+                self.waiting.clear();
+                names.map(|names| fragments(self.after, &names))
             }
         }
     }
@@ -114,6 +174,7 @@ impl RunReader {
 struct StoreReader {
     server: Server,
     positions: Positions,
+    form: StreamForm,
     live: broadcast::Receiver<Arc<HubEvent>>,
     waiting: VecDeque<SentEvent>,
     has_caught_up: bool,
@@ -129,7 +190,10 @@ impl StoreReader {
                 let found = self.server.engine.store.events_after(self.positions.complete, EVENTS_MAX).await.ok()?;
                 self.has_caught_up = found.len() < EVENTS_MAX as usize;
                 let new = self.positions.take(found, self.server.engine.now());
-                self.waiting = new.iter().map(|(id, new)| sent(*id, &rendered(&new.event))).collect();
+                self.waiting = match self.form {
+                    StreamForm::Journal => new.iter().map(|(id, new)| sent(*id, &rendered(&new.event))).collect(),
+                    StreamForm::Fragments => changes(&new),
+                };
                 continue;
             }
             let received = tokio::select! {
@@ -140,7 +204,10 @@ impl StoreReader {
             match received {
                 Ok(news) => {
                     let new = self.positions.take(vec![news.positioned.clone()], self.server.engine.now());
-                    self.waiting = new.iter().map(|(id, _)| sent(*id, &news.data)).collect();
+                    self.waiting = match self.form {
+                        StreamForm::Journal => new.iter().map(|(id, _)| sent(*id, &news.data)).collect(),
+                        StreamForm::Fragments => changes(&new),
+                    };
                 }
                 // What this listener was too slow for stands in the journal.
                 Err(broadcast::error::RecvError::Lagged(_)) => self.has_caught_up = false,
@@ -148,6 +215,12 @@ impl StoreReader {
             }
         }
     }
+}
+
+/// Names the fragments that new events have changed, if any.
+fn changes(new: &[(u64, PositionedEvent)]) -> VecDeque<SentEvent> {
+    let names = changed(new.iter().map(|(_, new)| &new.event));
+    names.zip(new.last()).map(|(names, (id, _))| fragments(*id, &names)).into_iter().collect()
 }
 
 /// Which positions were seen. With several writers a lower one may become visible after a higher one:

@@ -1,11 +1,13 @@
-//! What the machine provides, as a port: workflow files, workspaces, and which processes are dead.
+//! What the machine provides, as a port: workflow files, workspaces, what is in them, and which processes are dead.
 
 use async_trait::async_trait;
 use baton_engine::definition::Definition;
 use baton_engine::engine::Problem;
+use baton_engine::evidence::SeenFile;
 use baton_engine::handoff::Handoff;
 use baton_engine::store::ClaimedHandoff;
 use baton_engine::{Fence, RunId};
+use baton_page::exhibit::Exhibit;
 use serde_json::{Map, Value};
 
 /// A workflow that runs can be started from.
@@ -58,6 +60,15 @@ pub struct ClaimBriefing {
     pub missing_artifacts: Vec<String>,
 }
 
+/// What the last attempt at a handoff was told and has written, as far as that is on this machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AttemptTexts {
+    /// What the agent was told.
+    pub prompt: Option<String>,
+    /// What it has written, or the end of it.
+    pub output: Option<String>,
+}
+
 /// What the machine provides.
 #[async_trait]
 pub trait ServerHost: Send + Sync {
@@ -75,4 +86,13 @@ pub trait ServerHost: Send + Sync {
 
     /// Lists what has changed since a claim, as far as that can be told here.
     async fn changed(&self, handoff: &Handoff, fence: Fence) -> Vec<String>;
+
+    /// Returns what the last attempt at a handoff of a run was told and has written.
+    async fn attempt(&self, definition: &Definition, handoff: &Handoff) -> AttemptTexts;
+
+    /// Shows files of a run as they were when they were examined, and what has changed in them.
+    async fn exhibits(&self, run: &RunId, definition: Option<&Definition>, files: &[SeenFile]) -> Vec<Exhibit>;
+
+    /// Returns 256 bits that nobody can guess.
+    fn secret(&self) -> Result<[u8; 32], HostProblem>;
 }

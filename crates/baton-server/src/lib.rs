@@ -1,14 +1,17 @@
-//! The HTTP door: an API over the engine, live events, and the driving of runs.
+//! The HTTP door: an API over the engine, the page for people, live events, and the driving of runs.
 //!
 //! Everything here translates: a request into a call of `Engine` or `Runs`, what `baton-views` makes of the answer into JSON,
-//! a `Problem` into a status. No rule about handoffs lives here, and nothing here knows files, processes or the terminal:
+//! what `baton-page` makes of it into a page, a `Problem` into a status. No rule about handoffs lives here, and nothing here knows files, processes or the terminal:
 //! what the machine must provide comes in through [`ServerHost`].
 //!
 //! | what | where |
 //! |---|---|
 //! | what a server consists of, and its start and end | [`Server`], [`serve`] |
 //! | who asks, and what they may do | `access` |
-//! | one module per resource | `api` |
+//! | everything that is answered | `router` |
+//! | the API: one module per resource | `api` |
+//! | the page: one module per part of the site; logging in, forms, errors | `web` |
+//! | what both do and look at | `acting`, `looking` |
 //! | why a request had no effect | `problem_json` |
 //! | the journal, read once for everybody who waits; as a stream | `event_hub`, `event_stream` |
 //! | runs that this server drives | [`RunDriving`] |
@@ -17,20 +20,25 @@
 #![warn(clippy::match_bool)]
 
 mod access;
+mod acting;
 mod api;
 mod event_hub;
 mod event_stream;
 mod host;
 mod incoming;
+mod looking;
 mod metrics;
 mod problem_json;
+mod router;
 mod run_driving;
 mod server;
 mod tls_listener;
+mod web;
 
-pub use access::Exposure;
+pub use access::{Exposure, Transport};
 pub use api::openapi_json;
-pub use host::{ClaimBriefing, HostProblem, KnownWorkflow, RunStart, ServerHost};
+pub use baton_page::exhibit::{Exhibit, ExhibitContent};
+pub use host::{AttemptTexts, ClaimBriefing, HostProblem, KnownWorkflow, RunStart, ServerHost};
 pub use run_driving::{DRIVER_PREFIX, RunDriving};
-pub use server::{Server, ServerParts, serve};
+pub use server::{PeerAddress, Server, ServerParts, serve};
 pub use tls_listener::{TlsFault, TlsListener};

@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 
 use crate::host::HostProblem;
 
+/// The member that says after how many seconds to try again.
+const RETRY_AFTER: &str = "retry_after_seconds";
+
 /// Why a request had no effect.
 #[derive(Debug, Clone)]
 pub(crate) struct ProblemJson(Box<ProblemMembers>);
@@ -102,10 +105,33 @@ impl ProblemJson {
     pub(crate) fn status(&self) -> StatusCode {
         self.0.status
     }
+
+    /// Says what happened.
+    pub(crate) fn detail(&self) -> &str {
+        &self.0.detail
+    }
+
+    /// Says what to do, where that is known.
+    pub(crate) fn advice(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// Returns after how many seconds the same may be tried again.
+    pub(crate) fn retry_after(&self) -> Option<u64> {
+        let told = self.0.more.iter().find(|(name, _)| *name == RETRY_AFTER).and_then(|(_, value)| value.as_u64());
+        told.or((self.0.status == StatusCode::SERVICE_UNAVAILABLE).then_some(1))
+    }
+
+    /// Somebody has tried something too often.
+    pub(crate) fn too_often(detail: impl Into<String>, retry_after_seconds: u64) -> ProblemJson {
+        ProblemJson::new(StatusCode::TOO_MANY_REQUESTS, "too_often", detail)
+            .with(RETRY_AFTER, json!(retry_after_seconds))
+    }
 }
 
 impl IntoResponse for ProblemJson {
     fn into_response(self) -> Response {
+        let (problem, retry_after) = (self.clone(), self.retry_after());
         let ProblemMembers { status, code, detail, hint, pointer, diagnostics, more } = *self.0;
         let mut body = json!({
             "type": "about:blank",
@@ -129,15 +155,14 @@ impl IntoResponse for ProblemJson {
         let mut response = (status, Json(body)).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        match status {
-            StatusCode::UNAUTHORIZED => {
-                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"baton\""));
-            }
-            StatusCode::SERVICE_UNAVAILABLE => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            }
-            _ => {}
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"baton\""));
         }
+        if let Some(seconds) = retry_after {
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
+        // The page shows the same problem in its own form.
+        response.extensions_mut().insert(problem);
         response
     }
 }

@@ -1,22 +1,27 @@
 //! What a server consists of, and its life: it listens, and when it is told to stop it finishes what it has begun.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::serve::Listener;
+use axum::extract::connect_info::Connected;
+use axum::serve::{IncomingStream, Listener};
 use baton_engine::engine::Problem;
 use baton_engine::handoff::Handoff;
 use baton_engine::{Engine, RunId};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::access::{Exposure, Principal};
-use crate::api;
+use crate::access::{Exposure, Principal, Transport};
 use crate::event_hub::EventHub;
 use crate::host::ServerHost;
 use crate::metrics::ServerMetrics;
 use crate::problem_json::ProblemJson;
+use crate::router::router;
 use crate::run_driving::RunDriving;
+use crate::tls_listener::TlsListener;
+use crate::web::PageMemory;
 
 /// How long requests that go on may take after the server was told to stop.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
@@ -31,6 +36,8 @@ pub struct ServerParts {
     pub host: Arc<dyn ServerHost>,
     /// Who can reach it.
     pub exposure: Exposure,
+    /// How what is sent travels.
+    pub transport: Transport,
 }
 
 /// A server. Copies share everything.
@@ -39,6 +46,8 @@ pub struct Server {
     parts: Arc<ServerParts>,
     pub(crate) metrics: Arc<ServerMetrics>,
     pub(crate) hub: Arc<EventHub>,
+    /// What pages need again and again.
+    pub(crate) pages: Arc<PageMemory>,
     closing: watch::Receiver<bool>,
     close: Arc<watch::Sender<bool>>,
 }
@@ -55,7 +64,8 @@ impl Server {
     /// Makes a server; [`serve`] lets it listen.
     pub fn new(parts: ServerParts) -> Server {
         let (close, closing) = watch::channel(false);
-        Server { parts: Arc::new(parts), metrics: Arc::default(), hub: Arc::default(), closing, close: Arc::new(close) }
+        let (metrics, hub, pages) = (Arc::default(), Arc::default(), Arc::default());
+        Server { parts: Arc::new(parts), metrics, hub, pages, closing, close: Arc::new(close) }
     }
 
     /// Waits until the server is about to end. Whatever waits for something else waits for this as well.
@@ -107,13 +117,30 @@ impl Server {
     }
 }
 
+/// Where a connection comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct PeerAddress(pub(crate) SocketAddr);
+
+impl Connected<IncomingStream<'_, TcpListener>> for PeerAddress {
+    fn connect_info(stream: IncomingStream<'_, TcpListener>) -> PeerAddress {
+        PeerAddress(*stream.remote_addr())
+    }
+}
+
+impl Connected<IncomingStream<'_, TlsListener>> for PeerAddress {
+    fn connect_info(stream: IncomingStream<'_, TlsListener>) -> PeerAddress {
+        PeerAddress(*stream.remote_addr())
+    }
+}
+
 /// Serves until `stop` is over. Then nothing new is taken, what goes on is finished, and runs are given back.
 pub async fn serve<L>(listener: L, server: Server, stop: impl Future<Output = ()> + Send) -> io::Result<()>
 where
     L: Listener,
     L::Addr: std::fmt::Debug,
+    PeerAddress: for<'c> Connected<IncomingStream<'c, L>>,
 {
-    let router = api::router(server.clone());
+    let router = router(server.clone()).into_make_service_with_connect_info::<PeerAddress>();
     let draining = server.clone();
     let http = axum::serve(listener, router).with_graceful_shutdown(async move { draining.closing().await });
     let background = [tokio::spawn(server.clone().keep_driving()), tokio::spawn(server.clone().keep_watching())];

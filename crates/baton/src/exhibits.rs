@@ -6,12 +6,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use baton_engine::RunId;
 use baton_engine::driver;
 use baton_engine::evidence::{SeenFile, seen_files};
 use baton_engine::handoff::Digest;
 use baton_engine::people::Question;
-use baton_engine::run::Run;
 use baton_engine::store::Store;
+use baton_server::{Exhibit, ExhibitContent};
 use similar::TextDiff;
 
 /// Finds what belongs to a question.
@@ -20,6 +21,9 @@ pub(crate) struct Exhibits(Arc<dyn Store>);
 
 /// So many lines around a difference are shown.
 const AROUND: usize = 5;
+
+/// Why a file is not shown that is there.
+const NOT_TEXT: &str = "It is not text.";
 
 impl Exhibits {
     /// Finds it in this store.
@@ -30,12 +34,13 @@ impl Exhibits {
     /// Returns all of it as one text.
     pub(crate) async fn of(&self, question: &Question) -> String {
         let run = driver::load(self.0.as_ref(), &question.run).await.ok();
-        let mut parts = Vec::new();
         let mut shown = HashSet::new();
         // A report may name a file as made and as changed.
-        for file in seen_files(&question.examined).filter(|file| shown.insert(file.path.clone())) {
-            parts.push(self.file(question, &file, run.as_ref()).await);
-        }
+        let files: Vec<SeenFile> =
+            seen_files(&question.examined).filter(|file| shown.insert(file.path.clone())).collect();
+        let workspace = run.as_ref().map(|run| run.definition.workspace.as_path());
+        let files = self.files(&question.run, workspace, &files).await;
+        let mut parts: Vec<String> = files.iter().map(as_text).collect();
         let tracked = run.as_ref().and_then(|run| Some((run, run.find(&question.handoff)?)));
         for handover in tracked.map(|(run, tracked)| driver::handed_to(run, tracked)).unwrap_or_default() {
             parts.push(headed(&format!("{} has handed over", handover.label), &handover.text));
@@ -46,27 +51,55 @@ impl Exhibits {
         parts.join("\n")
     }
 
-    /// Shows a file as it is decided about: what has changed since the last commit, or all of it if it is new.
-    async fn file(&self, question: &Question, file: &SeenFile, run: Option<&Run>) -> String {
-        let path = &file.path;
-        let Some(digest) = file.sha256.clone().map(Digest) else {
-            return headed(path, "It does not exist, or is too large to be stored.");
-        };
-        let kept = self.0.content(&question.run, &digest).await.ok().flatten();
-        let Some(now) = kept.filter(|bytes| Digest::of(bytes) == digest) else {
-            return headed(path, "It was too large to be stored; see the workspace.");
-        };
-        let Ok(now) = String::from_utf8(now) else { return headed(path, "It is not text.") };
-        match run.and_then(|run| committed(&run.definition.workspace, path)) {
-            Some(before) if before == now => headed(&format!("{path} (as in the last commit)"), &now),
-            Some(before) => {
-                let difference = TextDiff::from_lines(&before, &now);
-                let mut unified = difference.unified_diff();
-                let unified = unified.context_radius(AROUND).header("last commit", "now");
-                headed(&format!("{path} (changes since the last commit)"), &unified.to_string())
-            }
-            None => headed(path, &now),
+    /// Shows files as they were examined: what has changed since the last commit, or all of a file that is new.
+    pub(crate) async fn files(&self, run: &RunId, workspace: Option<&Path>, files: &[SeenFile]) -> Vec<Exhibit> {
+        let mut shown = Vec::with_capacity(files.len());
+        for SeenFile { path, sha256 } in files {
+            let (content, is_kept) = match self.text_of(run, sha256.as_deref()).await {
+                Ok(now) => (compared(workspace, path, now).await, true),
+                // What is not text is there, too.
+                Err(why) => (ExhibitContent::NotShown(why.to_owned()), why == NOT_TEXT),
+            };
+            shown.push(Exhibit { path: path.clone(), sha256: sha256.clone().filter(|_| is_kept), content });
         }
+        shown
+    }
+
+    async fn text_of(&self, run: &RunId, sha256: Option<&str>) -> Result<String, &'static str> {
+        let digest = Digest(sha256.ok_or("It does not exist, or is too large to be stored.")?.to_owned());
+        let kept = self.0.content(run, &digest).await.ok().flatten().filter(|bytes| Digest::of(bytes) == digest);
+        let bytes = kept.ok_or("It was too large to be stored; see the workspace.")?;
+        String::from_utf8(bytes).map_err(|_| NOT_TEXT)
+    }
+}
+
+/// Compares a file with what it was in the last commit.
+async fn compared(workspace: Option<&Path>, path: &str, now: String) -> ExhibitContent {
+    let before = match workspace {
+        Some(workspace) => {
+            let (workspace, path) = (workspace.to_owned(), path.to_owned());
+            tokio::task::spawn_blocking(move || committed(&workspace, &path)).await.ok().flatten()
+        }
+        None => None,
+    };
+    match before {
+        Some(before) if before == now => ExhibitContent::Unchanged(now),
+        Some(before) => {
+            let difference = TextDiff::from_lines(&before, &now);
+            let mut unified = difference.unified_diff();
+            let unified = unified.context_radius(AROUND).header("last commit", "now");
+            ExhibitContent::Difference(unified.to_string())
+        }
+        None => ExhibitContent::Text(now),
+    }
+}
+
+fn as_text(exhibit: &Exhibit) -> String {
+    let path = &exhibit.path;
+    match &exhibit.content {
+        ExhibitContent::NotShown(text) | ExhibitContent::Text(text) => headed(path, text),
+        ExhibitContent::Unchanged(text) => headed(&format!("{path} (as in the last commit)"), text),
+        ExhibitContent::Difference(text) => headed(&format!("{path} (changes since the last commit)"), text),
     }
 }
 

@@ -11,6 +11,9 @@ use rustix::fs::OFlags;
 /// So much of the end of a log is searched for its last line.
 const TAIL_BYTES: u64 = 4 * 1024;
 
+/// So much of the end of a log, or of the beginning of a prompt, is shown elsewhere.
+const END_BYTES: u64 = 64 * 1024;
+
 /// Returns the logs that are there.
 pub(crate) fn of_attempt(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -30,15 +33,42 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     }
 }
 
+/// Returns what stands at the end of the logs of an attempt, without what only a terminal understands; `None` if nothing
+/// was written. More than one log has its name above it.
+pub(crate) fn ends(folder: &Path) -> Option<String> {
+    let told = |path: PathBuf| {
+        let text = end(&path, END_BYTES)?;
+        let name = path.file_name()?.to_string_lossy().into_owned();
+        (!text.trim().is_empty()).then_some((name, text))
+    };
+    let mut told: Vec<(String, String)> = of_attempt(folder).into_iter().filter_map(told).collect();
+    match told.len() {
+        0 => None,
+        1 => told.pop().map(|(_, text)| text),
+        _ => Some(told.iter().map(|(name, text)| format!("━━ {name}\n{}\n", text.trim_end())).collect()),
+    }
+}
+
+/// Returns the beginning of a file of an attempt.
+pub(crate) fn beginning(path: &Path) -> Option<String> {
+    let mut bytes = Vec::new();
+    open(path).ok()?.take(END_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn end(path: &Path, bytes_max: u64) -> Option<String> {
+    let mut file = open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(bytes_max))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(bytes_max).read_to_end(&mut bytes).ok()?;
+    Some(without_colours(&String::from_utf8_lossy(&bytes)))
+}
+
 /// Returns the last line that was written to one of the logs of an attempt, without what only a terminal understands.
 pub(crate) fn last_line(folder: &Path) -> Option<String> {
     let changed = |path: &PathBuf| fs::symlink_metadata(path).and_then(|found| found.modified()).ok();
     let latest = of_attempt(folder).into_iter().max_by_key(changed)?;
-    let mut file = open(&latest).ok()?;
-    let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES))).ok()?;
-    let mut tail = Vec::new();
-    file.take(TAIL_BYTES).read_to_end(&mut tail).ok()?;
-    let tail = without_colours(&String::from_utf8_lossy(&tail));
+    let tail = end(&latest, TAIL_BYTES)?;
     tail.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }

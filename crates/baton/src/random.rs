@@ -1,5 +1,7 @@
-//! What nobody can foresee: ids, the jitter of retries, and the words that fence prompts.
+//! What nobody can foresee: ids, the jitter of retries, the words that fence prompts, and secrets.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_engine::engine::Random;
@@ -7,6 +9,7 @@ use baton_engine::{Clock as _, HandoffId};
 use uuid::{ContextV7, Uuid};
 
 use crate::clock::SteadyClock;
+use crate::command_error::CommandError;
 
 /// The randomness of the machine.
 pub(crate) struct MachineRandom {
@@ -51,4 +54,13 @@ pub(crate) fn number() -> f64 {
     // The last bits of such an id are random; the time in its first bits does not matter here.
     let random = Uuid::now_v7().as_u128() & ((1 << BITS) - 1);
     random as f64 / (1_u64 << BITS) as f64
+}
+
+/// Returns 256 bits that nobody can guess: what tokens and sessions are made of.
+pub(crate) fn secret() -> Result<[u8; 32], CommandError> {
+    let mut bytes = [0; 32];
+    File::open("/dev/urandom")
+        .and_then(|mut source| source.read_exact(&mut bytes))
+        .map_err(|error| CommandError::internal(format!("no random numbers: {error}")))?;
+    Ok(bytes)
 }

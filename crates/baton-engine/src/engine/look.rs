@@ -45,6 +45,21 @@ impl Engine {
         Ok(RunRecord { run, events })
     }
 
+    /// Reads on in a run that was read before; `None` if nothing has happened since.
+    pub async fn run_since(&self, known: &RunRecord) -> Result<Option<RunRecord>, Problem> {
+        let id = &known.run.id;
+        let new = JournalPages::after(&*self.store, id, known.run.seq).collect().await?;
+        if new.is_empty() {
+            return Ok(None);
+        }
+        let (mut run, mut events) = (known.run.clone(), known.events.clone());
+        for event in &new {
+            run.absorb(event).map_err(|why| Problem::BrokenRun { run: id.clone(), why })?;
+        }
+        events.extend(new);
+        Ok(Some(RunRecord { run, events }))
+    }
+
     /// Returns what a person is asked about a handoff; `None` if it does not wait for a person.
     pub async fn question(&self, handoff: &Handoff) -> Result<Option<Question>, Problem> {
         Ok(Question::of(handoff, &self.events_of_run(&handoff.run).await?))

@@ -90,6 +90,11 @@ impl Terms {
         self.queue.as_deref().unwrap_or(&self.to)
     }
 
+    /// Returns the name of a queue for people: that only drivers take from it says nothing to them.
+    pub fn readable_queue(queue: &str) -> &str {
+        queue.strip_prefix(DRIVERS).unwrap_or(queue)
+    }
+
     /// Returns whether it is for an agent of this name, or waits in this queue.
     pub fn is_for(&self, name: &str) -> bool {
         self.to == name || self.queue() == name

@@ -17,7 +17,7 @@ use baton_page::inbox::InboxList;
 use baton_page::journal::{EVENTS_PER_PAGE, JournalPage};
 use baton_page::layout::{Theme, Viewer};
 use baton_page::live;
-use baton_page::question::{QuestionPage, RefusedForm};
+use baton_page::question::{QuestionPage, SentAnswer};
 use baton_page::run::RunPage;
 use baton_page::run_state::RunState;
 use baton_page::runs::{RunFilter, RunList, RunRow};
@@ -273,7 +273,12 @@ pub(crate) fn pages(theme: Theme, poison: &str) -> Vec<Named> {
     pages.push(("not-found", baton_page::entrance::not_found(&viewer, &format!("There is no run nine{poison}."))));
     pages.push((
         "already-decided",
-        baton_page::question::already_decided(&viewer, gate, Some((decide, gate.changed_at))),
+        baton_page::question::already_decided(
+            &viewer,
+            gate,
+            Some((decide, gate.changed_at)),
+            &SentAnswer { words: format!("Not yet.{poison}"), ..SentAnswer::default() },
+        ),
     ));
     pages
 }
@@ -321,8 +326,8 @@ fn agents(viewer: &Viewer<'_>, poison: &str) -> Vec<Named> {
         ),
         AgentRow { is_paused: true, limit: Some(2), ..row("invoices/checker", 7, 0, AgentFigures::default()) },
     ];
-    let list = AgentList { rows: &rows, since: Some("2026-04-27T15:42:00Z".parse().expect("a time")) };
-    let none = AgentList { rows: &[], since: None };
+    let list = AgentList { rows: &rows, recent: 100 };
+    let none = AgentList { rows: &[], recent: 100 };
     vec![("agents", baton_page::agents::page(viewer, &list)), ("agents-empty", baton_page::agents::page(viewer, &none))]
 }
 
@@ -360,10 +365,10 @@ fn compared(viewer: &Viewer<'_>, one: &Stage, other: &Stage) -> Markup {
 /// Makes what the script fetches, put together as one page.
 fn fragments(viewer: &Viewer<'_>, running: &Stage, waiting: &Stage) -> Markup {
     let gate = running.run.handoffs().find(|tracked| tracked.decided.is_some()).expect("somebody has decided");
-    let names = [live::RUN_HEAD, live::RUN_TIMELINE, live::RUN_FLOW, live::RUN_HANDOFFS];
+    let names = [live::RUN_STATE, live::RUN_HEAD, live::RUN_TIMELINE, live::RUN_FLOW, live::RUN_HANDOFFS];
     let parts = with_run(waiting, None, |page| {
-        assert!(baton_page::run::fragment(viewer, page, "unknown").is_none());
-        names.map(|name| baton_page::run::fragment(viewer, page, name).expect("it is a part"))
+        assert!(baton_page::run::fragment(viewer, page, "unknown", 0).is_none());
+        names.map(|name| baton_page::run::fragment(viewer, page, name, 0).expect("it is a part"))
     });
     let decided = baton_page::question::fragment(&gate.handoff, gate.decided.as_ref());
     let badge = baton_page::layout::badge(viewer);
@@ -406,7 +411,12 @@ fn question(viewer: &Viewer<'_>, stage: &Stage, phase: &str, change: impl FnOnce
     let events: Vec<_> = stage.events().into_iter().filter(|event| event.handoff == handoff.id).collect();
     let exhibits = if phase == "approve-plan" { exhibits(&stage.poison) } else { Vec::new() };
     let flow = baton_views::graph::of_run::marked(&stage.run, now());
-    let refused = RefusedForm { why: format!("say what must change{}", stage.poison), words: stage.poison.clone() };
+    let refused = SentAnswer {
+        why: format!("say what must change{}", stage.poison),
+        decision: "reject".to_owned(),
+        words: stage.poison.clone(),
+        ..SentAnswer::default()
+    };
     let refused = (!stage.poison.is_empty()).then_some(&refused);
     let page =
         QuestionPage { handoff, question: &question, exhibits: &exhibits, flow: Some(&flow), events: &events, refused };

@@ -6,7 +6,6 @@ use axum::Json;
 use axum::extract::State;
 use baton_engine::engine::{Problem, agent_name};
 use baton_engine::handoff::{Handoff, StateName};
-use baton_engine::queue::Queue;
 use baton_engine::store::Filter;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -24,9 +23,8 @@ const RECENT_MAX: u32 = 500;
 #[utoipa::path(get, path = "/api/v1/agents", tag = "agents", responses((status = 200, description = "The agents")))]
 pub(crate) async fn list(State(server): State<Server>, principal: Principal) -> Result<Json<Value>, ProblemJson> {
     let queues = server.engine.queue_counts().await?;
-    let own = |queue: &Queue| principal.works_for(&queue.agent).is_ok() || !principal.is_restricted();
-    let agents =
-        queues.iter().filter(|(queue, _)| own(queue)).map(|(queue, counts)| baton_views::queue::json(queue, counts));
+    let own = queues.iter().filter(|(queue, _)| principal.sees_queue(&queue.agent));
+    let agents = own.map(|(queue, counts)| baton_views::queue::json(queue, counts));
     Ok(Json(json!({ "version": 1, "agents": agents.collect::<Vec<_>>() })))
 }
 
@@ -39,8 +37,8 @@ pub(crate) async fn show(
     InPath(agent): InPath<String>,
 ) -> Result<Json<Value>, ProblemJson> {
     let agent = value("agent", agent_name(&agent))?;
-    if principal.is_restricted() {
-        principal.works_for(&agent).map_err(|_| ProblemJson::unknown(&agent))?;
+    if !principal.sees_queue(&agent) {
+        return Err(ProblemJson::unknown(&agent));
     }
     let queue = server.engine.store.queue(&agent).await?;
     let counts = counts(&server, &agent).await?;

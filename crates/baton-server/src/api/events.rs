@@ -7,7 +7,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::access::Principal;
-use crate::event_stream;
+use crate::event_stream::{self, StreamForm};
 use crate::incoming::{InPath, Search};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
@@ -19,11 +19,6 @@ use crate::server::Server;
 pub(crate) struct Beginning {
     /// Behind this number; `Last-Event-ID` goes before it. Default: of a run from its first event, of all runs from now.
     after: Option<u64>,
-}
-
-fn after(headers: &HeaderMap, beginning: &Beginning) -> Option<u64> {
-    let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
-    header.and_then(|text| text.trim().parse().ok()).or(beginning.after)
 }
 
 /// Follow a run: its events from the first one, and then as they happen
@@ -41,8 +36,8 @@ pub(crate) async fn of_run(
 ) -> Result<Response, ProblemJson> {
     principal.looks_at_all()?;
     let run = server.journal_named(&principal, &id).await?;
-    let after = after(&headers, &beginning).unwrap_or(0);
-    Ok(event_stream::of_run(server, run, after))
+    let after = event_stream::beginning(&headers, beginning.after).unwrap_or(0);
+    Ok(event_stream::of_run(server, run, after, StreamForm::Journal))
 }
 
 /// Follow everything that happens in the store
@@ -58,9 +53,9 @@ pub(crate) async fn of_all(
     Search(beginning): Search<Beginning>,
 ) -> Result<Response, ProblemJson> {
     principal.looks_at_all()?;
-    let after = match after(&headers, &beginning) {
+    let after = match event_stream::beginning(&headers, beginning.after) {
         Some(after) => after,
         None => server.engine.store.last_position().await?,
     };
-    Ok(event_stream::of_all(server, after))
+    Ok(event_stream::of_all(server, after, StreamForm::Journal))
 }

@@ -5,17 +5,17 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use baton_engine::RunId;
-use baton_engine::engine::{InboxPlace, Problem};
+use baton_engine::engine::InboxPlace;
 use baton_engine::handoff::{Digest, Handoff};
-use baton_engine::journal::Fact;
-use baton_engine::lifecycle::{Command, Decide, Decision};
-use baton_engine::people::{Question, Response as PersonResponse};
+use baton_engine::lifecycle::{Decide, Decision};
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{conditional, limit};
 use crate::access::Principal;
+use crate::acting::{self, SentDecision};
 use crate::incoming::{InPath, JsonBody, Search, optional};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
@@ -72,7 +72,10 @@ pub(crate) async fn show(
 async fn nothing_asked(server: &Server, handoff: &Handoff) -> ProblemJson {
     let detail = format!("{} does not wait for a person: it is {}", handoff.id, handoff.state.name());
     let problem = ProblemJson::new(StatusCode::NOT_FOUND, "not_waiting", detail);
-    decided_by(server, handoff).await.map_or(problem.clone(), |decided| problem.with("decided", decided))
+    match acting::last_decision(server, handoff).await {
+        Some((decide, at)) => problem.with("decided", as_json(&decide, at)),
+        None => problem,
+    }
 }
 
 /// A decision.
@@ -116,31 +119,20 @@ pub(crate) async fn decide(
     InPath(id): InPath<String>,
     JsonBody(new): JsonBody<NewDecision>,
 ) -> Result<Json<Value>, ProblemJson> {
-    if principal.is_anonymous() {
-        return Err(ProblemJson::unauthorized("decisions always need the token of an approver")
-            .hint("baton token create --role approver"));
-    }
+    acting::is_known(&principal)?;
     let handoff = server.visible(&principal, &id).await?;
-    let decision = decision(&new)?;
-    let caller = principal.caller();
-    let question = server.engine.question(&handoff).await?;
     let shown = Digest(new.shown.trim().to_lowercase());
-    let said = PersonResponse { decision, note: new.note, by: caller.decider.clone(), door: caller.door };
-    match server.engine.decide(&handoff, recorded(said, shown, question.as_ref()), &caller).await {
+    let sent = SentDecision { decision: decision(&new)?, shown, note: new.note };
+    match acting::decide(&server, &principal, &handoff, sent).await {
         Ok(applied) => Ok(Json(json!({
             "version": 1,
             "handoff": baton_views::handoff::json(&applied.handoff),
             "repeated": applied.repeated,
         }))),
-        Err(problem @ Problem::Refused { .. }) => {
-            let problem = ProblemJson::from(problem);
-            let handoff = server.engine.again(&handoff).await?;
-            match decided_by(&server, &handoff).await.filter(|_| problem.status() == StatusCode::CONFLICT) {
-                Some(decided) => Err(problem.with("decided", decided)),
-                None => Err(problem),
-            }
-        }
-        Err(problem) => Err(problem.into()),
+        Err(unrecorded) => match unrecorded.decided {
+            Some((decide, at)) => Err(unrecorded.problem.with("decided", as_json(&decide, at))),
+            None => Err(unrecorded.problem),
+        },
     }
 }
 
@@ -157,32 +149,16 @@ fn decision(new: &NewDecision) -> Result<Decision, ProblemJson> {
     })
 }
 
-/// Returns the decision as it is recorded. What waits for nobody is for the lifecycle to refuse.
-fn recorded(said: PersonResponse, shown: Digest, question: Option<&Question>) -> Decide {
-    match question {
-        Some(question) => Decide { shown, ..question.decided(said) },
-        None => {
-            let PersonResponse { decision, note, by, door } = said;
-            Decide { by: by.name, known: by.known, label: by.label, door, shown, decision, note, asked: None }
-        }
-    }
-}
-
-/// Returns who decided last about a handoff, if anybody has.
-async fn decided_by(server: &Server, handoff: &Handoff) -> Option<Value> {
-    let events = server.engine.store.history_of(&handoff.id).await.ok()?;
-    events.iter().rev().find_map(|event| match event.fact() {
-        Ok(Fact::Happened(Command::Decide(decide))) => Some(json!({
-            "by": decide.who(),
-            "door": decide.door,
-            "at": event.at,
-            "decision": match decide.decision {
-                Decision::Approve => "approve",
-                Decision::Reject { .. } => "reject",
-                Decision::Answer { .. } => "answer",
-                Decision::Ask { .. } => "ask",
-            },
-        })),
-        _ => None,
+fn as_json(decide: &Decide, at: Timestamp) -> Value {
+    json!({
+        "by": decide.who(),
+        "door": decide.door,
+        "at": at,
+        "decision": match decide.decision {
+            Decision::Approve => "approve",
+            Decision::Reject { .. } => "reject",
+            Decision::Answer { .. } => "answer",
+            Decision::Ask { .. } => "ask",
+        },
     })
 }

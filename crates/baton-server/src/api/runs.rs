@@ -7,11 +7,10 @@ use axum::response::{IntoResponse, Response};
 use baton_engine::engine::{Problem, RunRecord};
 use baton_engine::handoff::Handoff;
 use baton_engine::{RunId, flow};
-use baton_views::details::{ListedRun, RunDetails};
+use baton_views::details::RunDetails;
 use baton_views::event;
 use baton_views::graph::{self, of_run::marked};
 use baton_views::run_summary::RunSummary;
-use baton_views::standing::RunStanding;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
@@ -19,8 +18,10 @@ use utoipa::{IntoParams, ToSchema};
 use super::work::NewCancellation;
 use super::{conditional, created, limit};
 use crate::access::Principal;
+use crate::acting;
 use crate::host::RunStart;
 use crate::incoming::{InPath, JsonBody, Search, optional};
+use crate::looking;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
@@ -103,16 +104,9 @@ pub(crate) async fn list(
     let next = roots.last().filter(|_| has_more).map(|last| last.id.clone());
     let mut runs = Vec::with_capacity(roots.len());
     for root in roots {
-        runs.push(listed(&server, root).await?.json());
+        runs.push(looking::listed(&server, root).await?.json());
     }
     Ok(Json(json!({ "version": 1, "runs": runs, "next": next })))
-}
-
-async fn listed(server: &Server, root: Handoff) -> Result<ListedRun, Problem> {
-    let inside = server.engine.store.handoffs_of(&root.run).await?;
-    let inside: Vec<Handoff> = inside.into_iter().map(|(handoff, _)| handoff).collect();
-    let workflow = server.engine.workflow_name(&root.run).await?;
-    Ok(ListedRun::of(root, &inside, workflow, server.engine.now(), |claimant| server.host.is_dead(claimant)))
 }
 
 /// Look at a run: its phases, what goes on, what waits for people
@@ -129,16 +123,15 @@ pub(crate) async fn show(
 }
 
 async fn details(server: &Server, root: &Handoff) -> Result<Value, Problem> {
-    let RunRecord { run, events } = server.engine.run(&root.run).await?;
-    let now = server.engine.now();
-    let summary = RunSummary::of(&run, &events, now);
-    let inside = run.handoffs().map(|tracked| &tracked.handoff);
-    let standing = RunStanding::of(root, inside, now, |claimant| server.host.is_dead(claimant));
+    let record = server.engine.run(&root.run).await?;
+    let RunRecord { run, events } = &record;
+    let summary = RunSummary::of(run, events, server.engine.now());
+    let standing = looking::standing(server, run);
     let waiting = run.waiting().filter_map(|tracked| {
-        let question = flow::question(&run, tracked)?;
+        let question = flow::question(run, tracked)?;
         Some(baton_views::question::json(&tracked.handoff, &question))
     });
-    Ok(RunDetails { run: &run, summary: &summary, standing: &standing, waiting: waiting.collect() }.json())
+    Ok(RunDetails { run, summary: &summary, standing: &standing, waiting: waiting.collect() }.json())
 }
 
 /// Call a run off, with everything that is open in it
@@ -150,9 +143,7 @@ pub(crate) async fn cancel(
     InPath(id): InPath<String>,
     JsonBody(new): JsonBody<NewCancellation>,
 ) -> Result<Json<Value>, ProblemJson> {
-    principal.writes()?;
-    let root = server.visible_run(&principal, &id).await?;
-    let applied = server.engine.cancel(&root, new.reason, &principal.caller()).await?;
+    let applied = acting::cancel_run(&server, &principal, &id, new.reason).await?;
     Ok(Json(json!({ "version": 1, "handoff": baton_views::handoff::json(&applied.handoff) })))
 }
 
@@ -164,10 +155,7 @@ pub(crate) async fn resume(
     principal: Principal,
     InPath(id): InPath<String>,
 ) -> Result<Response, ProblemJson> {
-    principal.runs_workflows()?;
-    let root = server.visible_run(&principal, &id).await?;
-    server.driving.start(&root.run);
-    Ok(accepted(&root))
+    Ok(accepted(&acting::resume_run(&server, &principal, &id).await?))
 }
 
 /// From where a run begins again.
@@ -190,12 +178,7 @@ pub(crate) async fn retry(
     InPath(id): InPath<String>,
     JsonBody(new): JsonBody<NewRetry>,
 ) -> Result<Response, ProblemJson> {
-    let caller = principal.caller();
-    caller.person()?;
-    let root = server.visible_run(&principal, &id).await?;
-    let runs = server.driving.runs();
-    runs.begin_again(&root.run, new.from.as_deref(), new.note.as_deref(), &caller).await?;
-    server.driving.start(&root.run);
+    let root = acting::retry_run(&server, &principal, &id, new.from.as_deref(), new.note.as_deref()).await?;
     Ok(accepted(&root))
 }
 

@@ -1,4 +1,4 @@
-//! `baton serve`: the HTTP API over a store, and the driving of runs.
+//! `baton serve`: the page and the HTTP API over a store, and the driving of runs.
 
 use std::fs;
 use std::future::Future;
@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use baton_server::{Exposure, RunDriving, Server, ServerParts, TlsListener, serve};
+use baton_server::{Exposure, RunDriving, Server, ServerParts, TlsListener, Transport, serve};
 use clap::Args;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -18,9 +18,9 @@ use crate::output::Output;
 use crate::serving::{ServedRuns, ServerMachine};
 use crate::store::{Access, Session, StoreOptions};
 
-/// Serve the HTTP API over a store, and drive runs
+/// Serve the page and the HTTP API over a store, and drive runs
 ///
-/// Agents claim and report over HTTP, people decide, programs start runs and follow them live. Runs that are started through
+/// People see and decide in a browser, agents claim and report over HTTP, programs start runs and follow them live. Runs that are started through
 /// the server are driven by it; several servers on one PostgreSQL store share the work, and take over the runs of one that
 /// died. SIGTERM and SIGINT finish what goes on, and give the runs back.
 ///
@@ -85,6 +85,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         driving: RunDriving::through(Arc::new(ServedRuns::new(Arc::clone(&session), *output))),
         host: Arc::new(machine),
         exposure,
+        transport: transport(options),
     };
     session.run(async {
         let stop = told_to_stop()?;
@@ -122,7 +123,7 @@ fn exposure(options: &Options, session: &Session) -> Result<Exposure, CommandErr
         return Ok(Exposure::Loopback);
     }
     let (tokens, now) = (session.run(session.store.tokens())?, session.now());
-    if !tokens.iter().any(|token| token.is_valid_at(now)) {
+    if !tokens.iter().any(|token| token.opened_by().is_none() && token.is_valid_at(now)) {
         let message = format!("{} can be reached by others, and there is no token", shown(options.listen.ip()));
         return Err(CommandError::usage(message).hint("create one first: baton token create --role approver"));
     }
@@ -133,6 +134,14 @@ fn exposure(options: &Options, session: &Session) -> Result<Exposure, CommandErr
             .hint("give --tls-cert and --tls-key, put a proxy with TLS in front of it and say --behind-proxy, or listen on 127.0.0.1"));
     }
     Ok(Exposure::Network)
+}
+
+fn transport(options: &Options) -> Transport {
+    match (options.behind_proxy, &options.tls_cert) {
+        (true, _) => Transport::Proxy,
+        (false, Some(_)) => Transport::Tls,
+        (false, None) => Transport::Plain,
+    }
 }
 
 /// What TLS needs, as it stands in files.

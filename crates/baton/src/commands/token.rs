@@ -1,7 +1,5 @@
 //! `baton token`: who may use a server, and as what.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::time::Duration;
 
 use baton_engine::engine;
@@ -26,7 +24,8 @@ use crate::store::{Access, Session, StoreOptions};
 /// viewer looks at everything; agent claims and reports for one agent, and never decides; approver also decides, starts and
 /// stops runs; admin also changes queues.
 ///
-/// Only a hash of each token is stored. The token itself is printed once, when it is created.
+/// Only a hash of each token is stored. The token itself is printed once, when it is created. A browser that has logged in
+/// has a session, which is listed below its token and can be revoked on its own.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton token create --role approver --name ana\n  \
 baton token create --role agent --agent reviewer --expires 30d\n  baton token list\n  baton token revoke tok-5c1f09")]
@@ -116,7 +115,7 @@ fn create(options: &CreateOptions, output: &Output) -> Result<Exit, CommandError
         }
     }
     let session = Session::open(&options.store, Access::Change, output)?;
-    let secret = TokenSecret::of_random(random_bytes()?);
+    let secret = TokenSecret::of_random(random::secret()?);
     let name = options.name.clone().or_else(|| options.agent.clone()).unwrap_or_else(|| person.decider().name);
     let name = engine::plain_name(&name).map_err(CommandError::usage)?;
     let now = session.now();
@@ -144,7 +143,12 @@ fn create(options: &CreateOptions, output: &Output) -> Result<Exit, CommandError
 
 fn list(options: &ListOptions, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look, output)?;
-    let (tokens, now) = (session.run(session.store.tokens())?, session.now());
+    let (mut tokens, now) = (session.run(session.store.tokens())?, session.now());
+    // A session that is over, or whose token is, says nothing to anybody.
+    let open: Vec<String> =
+        tokens.iter().filter(|token| token.is_valid_at(now)).map(|token| token.id.clone()).collect();
+    let is_open = |token: &AccessToken, by: &str| token.is_valid_at(now) && open.iter().any(|id| id == by);
+    tokens.retain(|token| token.opened_by().is_none_or(|by| is_open(token, by)));
     if options.json {
         let tokens: Vec<Value> = tokens.iter().map(|token| as_json(token, now)).collect();
         output.json(&json!({ "version": 1, "tokens": tokens }))?;
@@ -192,17 +196,10 @@ fn as_json(token: &AccessToken, now: jiff::Timestamp) -> Value {
         "name": token.name,
         "role": token.role.as_str(),
         "agent": token.agent,
+        "session_of": token.opened_by(),
         "state": token.state_at(now),
         "created_at": token.created_at,
         "expires_at": token.expires_at,
         "revoked_at": token.revoked_at,
     })
-}
-
-fn random_bytes() -> Result<[u8; 32], CommandError> {
-    let mut bytes = [0; 32];
-    File::open("/dev/urandom")
-        .and_then(|mut source| source.read_exact(&mut bytes))
-        .map_err(|error| CommandError::internal(format!("no random numbers: {error}")))?;
-    Ok(bytes)
 }

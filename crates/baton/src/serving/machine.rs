@@ -7,19 +7,21 @@ use async_trait::async_trait;
 use baton_engine::definition::Definition;
 use baton_engine::driver::HandInWay;
 use baton_engine::engine::Problem;
+use baton_engine::evidence::SeenFile;
 use baton_engine::handoff::Handoff;
+use baton_engine::run::attempt_folder;
 use baton_engine::store::{ClaimedHandoff, Order};
 use baton_engine::{Fence, RunId};
 use baton_protocol::workflow::Workflow;
-use baton_server::{ClaimBriefing, HostProblem, KnownWorkflow, RunStart, ServerHost};
+use baton_server::{AttemptTexts, ClaimBriefing, Exhibit, HostProblem, KnownWorkflow, RunStart, ServerHost};
 use serde_json::{Map, Value, json};
 
-use crate::briefing;
 use crate::command_error::CommandError;
 use crate::config::Config;
+use crate::exhibits::Exhibits;
 use crate::running::{self, Started};
 use crate::store::Session;
-use crate::workflow_file;
+use crate::{briefing, logs, random, workflow_file};
 
 /// This machine, as a server needs it.
 pub(crate) struct ServerMachine {
@@ -109,6 +111,33 @@ impl ServerHost for ServerMachine {
         let definition = self.session.engine.definition_of(handoff).await.ok().flatten();
         briefing::changed_since_claimed(handoff, definition.as_ref(), self.session.state.as_ref()).await
     }
+
+    async fn attempt(&self, definition: &Definition, handoff: &Handoff) -> AttemptTexts {
+        let workspace = definition.workspace.clone();
+        let folder = attempt_folder(&workspace, &handoff.run, &handoff.id, handoff.fence);
+        let read = move || match is_really_inside(&folder, &workspace) {
+            true => AttemptTexts { prompt: logs::beginning(&folder.join("prompt.md")), output: logs::ends(&folder) },
+            false => AttemptTexts::default(),
+        };
+        tokio::task::spawn_blocking(read).await.unwrap_or_default()
+    }
+
+    async fn exhibits(&self, run: &RunId, definition: Option<&Definition>, files: &[SeenFile]) -> Vec<Exhibit> {
+        let workspace = definition.map(|definition| definition.workspace.as_path());
+        Exhibits::in_store(&self.session.store).files(run, workspace, files).await
+    }
+
+    fn secret(&self) -> Result<[u8; 32], HostProblem> {
+        random::secret().map_err(unusable)
+    }
+}
+
+/// Returns whether a folder is where its path says. Agents can write there, and could put a link to a folder in its place
+/// that they may not read.
+fn is_really_inside(folder: &Path, workspace: &Path) -> bool {
+    let Ok(inside) = folder.strip_prefix(workspace) else { return false };
+    let (Ok(folder), Ok(workspace)) = (folder.canonicalize(), workspace.canonicalize()) else { return false };
+    folder == workspace.join(inside)
 }
 
 fn known(workflow: &Workflow) -> KnownWorkflow {

@@ -186,6 +186,17 @@ impl Client {
         Followed { reader }
     }
 
+    /// Begins to read the fields of a stream as they are.
+    pub(crate) fn lines(&self, path: &str) -> impl Iterator<Item = String> {
+        let mut stream = self.connect();
+        self.write(&mut stream, "GET", path, &[("Accept", "text/event-stream")], "");
+        let mut reader = BufReader::new(stream);
+        let (status, headers) = head(&mut reader);
+        assert_eq!(status, 200, "{headers:?}");
+        // What stands between the fields are the lengths of chunks.
+        reader.lines().map(|line| line.expect("a stream")).filter(|line| line.contains(": "))
+    }
+
     /// Sends a request to `finder`. Returns the id of the handoff.
     pub(crate) fn send(&self, id: &str) -> String {
         let sent = self.post("/api/v1/handoffs", &request(id, "finder")).expect(201);
@@ -230,9 +241,14 @@ impl Answer {
         let (status, headers) = head(&mut reader);
         let mut bytes = Vec::new();
         let is_chunked = headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked");
-        match is_chunked {
-            true => while chunk(&mut reader, &mut bytes) {},
-            false => _ = reader.read_to_end(&mut bytes).expect("an answer"),
+        let length =
+            headers.iter().find(|(name, _)| name == "content-length").and_then(|(_, value)| value.parse().ok());
+        match (is_chunked, length) {
+            (true, _) => while chunk(&mut reader, &mut bytes) {},
+            (false, length) => {
+                let mut body = reader.take(length.unwrap_or(u64::MAX));
+                body.read_to_end(&mut bytes).expect("an answer");
+            }
         }
         Answer { status, headers, text: String::from_utf8_lossy(&bytes).into_owned() }
     }

@@ -1,0 +1,124 @@
+//! What people do through the API and through the page alike: decide, call off, go on, begin again. One place for each, so
+//! that both doors let the same people do the same.
+
+use axum::http::StatusCode;
+use baton_engine::engine::{AppliedCommand, Problem};
+use baton_engine::handoff::{Digest, Handoff};
+use baton_engine::journal::Fact;
+use baton_engine::lifecycle::{Command, Decide, Decision};
+use baton_engine::people::{Question, Response};
+use jiff::Timestamp;
+
+use crate::access::Principal;
+use crate::problem_json::ProblemJson;
+use crate::server::Server;
+
+/// A decision that somebody sends.
+#[derive(Debug, Clone)]
+pub(crate) struct SentDecision {
+    pub(crate) decision: Decision,
+    /// What was looked at.
+    pub(crate) shown: Digest,
+    /// What the person says beyond that.
+    pub(crate) note: Option<String>,
+}
+
+/// Why a decision was not recorded.
+pub(crate) struct UnrecordedDecision {
+    pub(crate) problem: ProblemJson,
+    /// The handoff as it is now.
+    pub(crate) handoff: Handoff,
+    /// What somebody else has decided meanwhile, and when.
+    pub(crate) decided: Option<(Decide, Timestamp)>,
+}
+
+/// Lets everybody pass who has a token. Whether it is that of a person is for the engine to say.
+pub(crate) fn is_known(principal: &Principal) -> Result<(), ProblemJson> {
+    if principal.is_anonymous() {
+        return Err(ProblemJson::unauthorized("decisions always need the token of an approver")
+            .hint("baton token create --role approver"));
+    }
+    Ok(())
+}
+
+/// Records a decision about a handoff that the caller sees.
+pub(crate) async fn decide(
+    server: &Server,
+    principal: &Principal,
+    handoff: &Handoff,
+    sent: SentDecision,
+) -> Result<AppliedCommand, Box<UnrecordedDecision>> {
+    let unrecorded = |problem| Box::new(UnrecordedDecision { problem, handoff: handoff.clone(), decided: None });
+    is_known(principal).map_err(unrecorded)?;
+    let caller = principal.caller();
+    let question = server.engine.question(handoff).await.map_err(|why| unrecorded(why.into()))?;
+    let SentDecision { decision, shown, note } = sent;
+    let said = Response { decision, note, by: caller.decider.clone(), door: caller.door };
+    match server.engine.decide(handoff, recorded(said, shown, question.as_ref()), &caller).await {
+        Ok(applied) => Ok(applied),
+        Err(problem @ Problem::Refused { .. }) => {
+            let problem = ProblemJson::from(problem);
+            let handoff = server.engine.again(handoff).await.map_err(|why| unrecorded(why.into()))?;
+            let is_late = problem.status() == StatusCode::CONFLICT;
+            let decided = if is_late { last_decision(server, &handoff).await } else { None };
+            Err(Box::new(UnrecordedDecision { problem, handoff, decided }))
+        }
+        Err(problem) => Err(unrecorded(problem.into())),
+    }
+}
+
+/// Returns the decision as it is recorded. What waits for nobody is for the lifecycle to refuse.
+fn recorded(said: Response, shown: Digest, question: Option<&Question>) -> Decide {
+    match question {
+        Some(question) => Decide { shown, ..question.decided(said) },
+        None => {
+            let Response { decision, note, by, door } = said;
+            Decide { by: by.name, known: by.known, label: by.label, door, shown, decision, note, asked: None }
+        }
+    }
+}
+
+/// Returns what was decided last about a handoff, and when, if anything was.
+pub(crate) async fn last_decision(server: &Server, handoff: &Handoff) -> Option<(Decide, Timestamp)> {
+    let events = server.engine.store.history_of(&handoff.id).await.ok()?;
+    events.iter().rev().find_map(|event| match event.fact() {
+        Ok(Fact::Happened(Command::Decide(decide))) => Some((decide, event.at)),
+        _ => None,
+    })
+}
+
+/// Calls a run off, with everything that is open in it.
+pub(crate) async fn cancel_run(
+    server: &Server,
+    principal: &Principal,
+    id: &str,
+    reason: Option<String>,
+) -> Result<AppliedCommand, ProblemJson> {
+    principal.writes()?;
+    let root = server.visible_run(principal, id).await?;
+    Ok(server.engine.cancel(&root, reason, &principal.caller()).await?)
+}
+
+/// Goes on with a run that nobody drives. Returns the handoff of the run.
+pub(crate) async fn resume_run(server: &Server, principal: &Principal, id: &str) -> Result<Handoff, ProblemJson> {
+    principal.runs_workflows()?;
+    let root = server.visible_run(principal, id).await?;
+    server.driving.start(&root.run);
+    Ok(root)
+}
+
+/// Lets a run begin again from a phase, or from the one that it came to last. Returns the handoff of the run.
+pub(crate) async fn retry_run(
+    server: &Server,
+    principal: &Principal,
+    id: &str,
+    from: Option<&str>,
+    note: Option<&str>,
+) -> Result<Handoff, ProblemJson> {
+    let caller = principal.caller();
+    caller.person()?;
+    let root = server.visible_run(principal, id).await?;
+    server.driving.runs().begin_again(&root.run, from, note, &caller).await?;
+    server.driving.start(&root.run);
+    Ok(root)
+}

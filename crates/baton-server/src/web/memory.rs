@@ -1,0 +1,107 @@
+//! What pages need again and again, so that a page that many people watch does not read the same journal each time. It
+//! holds nothing that the store does not have: forgetting it costs time only.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use baton_engine::engine::{Problem, RunRecord};
+use baton_engine::handoff::Handoff;
+use baton_engine::session::Spending;
+use baton_engine::{HandoffId, RunId};
+use baton_views::run_summary::RunSummary;
+
+use super::figures::EndedFigures;
+use super::login_limit::LoginLimit;
+use crate::server::Server;
+
+/// So many runs are remembered with their journals.
+const RUNS_MAX: usize = 16;
+
+/// So many events are remembered altogether; the run that was looked at last is always kept.
+const EVENTS_MAX: usize = 60_000;
+
+/// So many rows of lists are remembered.
+const ROWS_MAX: usize = 5_000;
+
+/// What pages remember.
+#[derive(Default)]
+pub(crate) struct PageMemory {
+    pub(super) logins: LoginLimit,
+    /// Runs with their journals, the one that was looked at last at the end.
+    runs: Mutex<Vec<Arc<RunRecord>>>,
+    rows: Mutex<HashMap<RunId, RowFigures>>,
+    pub(super) ended: Mutex<HashMap<HandoffId, EndedFigures>>,
+}
+
+/// What a row of the list of runs shows beyond the handoffs of the run.
+#[derive(Debug, Clone)]
+pub(super) struct RowFigures {
+    /// The number of the last event that it is about.
+    seq: u64,
+    pub(super) workflow: String,
+    pub(super) spending: Spending,
+    pub(super) tokens: u64,
+}
+
+/// Locks something that is whole whatever happened while it was locked before.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl PageMemory {
+    fn known(&self, root: &Handoff) -> Option<Arc<RunRecord>> {
+        // One that was pruned and begun anew under the same id is another run.
+        let is_same = |known: &&Arc<RunRecord>| {
+            known.run.id == root.run && known.run.root().handoff.accepted_at == root.accepted_at
+        };
+        lock(&self.runs).iter().find(is_same).cloned()
+    }
+
+    fn keep(&self, record: &Arc<RunRecord>) {
+        let mut runs = lock(&self.runs);
+        runs.retain(|known| known.run.id != record.run.id);
+        runs.push(Arc::clone(record));
+        let events = |runs: &[Arc<RunRecord>]| runs.iter().map(|known| known.events.len()).sum::<usize>();
+        while runs.len() > 1 && (runs.len() > RUNS_MAX || events(&runs) > EVENTS_MAX) {
+            runs.remove(0);
+        }
+    }
+}
+
+impl Server {
+    /// Reads a run; of one that was looked at before, only what has happened since.
+    pub(super) async fn run_record(&self, root: &Handoff) -> Result<Arc<RunRecord>, Problem> {
+        let record = match self.pages.known(root) {
+            Some(known) => match self.engine.run_since(&known).await? {
+                Some(record) => Arc::new(record),
+                None => known,
+            },
+            None => Arc::new(self.engine.run(&root.run).await?),
+        };
+        self.pages.keep(&record);
+        Ok(record)
+    }
+
+    /// Returns what a row of the list of runs shows of a run whose last event has this number.
+    pub(super) async fn row_figures(&self, root: &Handoff, seq: u64) -> Result<RowFigures, Problem> {
+        let known = lock(&self.pages.rows).get(&root.run).filter(|row| row.seq == seq).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        // One that goes on is read again soon; one that is over never.
+        let record = if root.state.name().is_finished() {
+            Arc::new(self.engine.run(&root.run).await?)
+        } else {
+            self.run_record(root).await?
+        };
+        let total = RunSummary::of(&record.run, &record.events, self.engine.now()).total;
+        let workflow = record.run.definition.name().to_owned();
+        let row = RowFigures { seq, workflow, spending: total.spending, tokens: total.tokens };
+        let mut rows = lock(&self.pages.rows);
+        if rows.len() >= ROWS_MAX {
+            rows.clear();
+        }
+        rows.insert(root.run.clone(), row.clone());
+        Ok(row)
+    }
+}

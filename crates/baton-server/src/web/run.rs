@@ -1,0 +1,272 @@
+//! One run: its overview, flow, handoffs and journal, and the forms that stop it or let it go on.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use baton_engine::engine::RunRecord;
+use baton_engine::handoff::Handoff;
+use baton_engine::people::Question;
+use baton_engine::{RunId, flow as run_flow};
+use baton_page::journal::{EVENTS_PER_PAGE, JournalPage};
+use baton_page::run::{self, RunPage};
+use baton_page::{address, journal as journal_page, live, plain};
+use baton_views::run_summary::RunSummary;
+use baton_views::standing::RunStanding;
+use serde::Deserialize;
+
+use super::answering::{fragments, html, keep, text};
+use super::cookies::{CookieJar, SEEN};
+use super::form::{SentForm, see};
+use super::visitor::Visitor;
+use crate::access::Principal;
+use crate::incoming::{InPath, Search};
+use crate::problem_json::ProblemJson;
+use crate::server::Server;
+use crate::{acting, looking};
+
+/// Of so many runs a browser keeps what was seen last.
+const SEEN_MAX: usize = 30;
+
+/// How long it keeps that, in seconds: a month.
+const SEEN_SECONDS: u64 = 30 * 86_400;
+
+/// Which part of a run is asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Part {
+    fragment: Option<String>,
+    /// The first handoff of a page of handoffs.
+    from: usize,
+    /// The events before this one.
+    before: Option<u64>,
+}
+
+/// A run with what its pages show.
+pub(super) struct SeenRecord {
+    pub(super) record: Arc<RunRecord>,
+    pub(super) summary: RunSummary,
+    pub(super) standing: RunStanding,
+    questions: Vec<Question>,
+}
+
+impl SeenRecord {
+    /// Looks at a run.
+    pub(super) async fn of(server: &Server, root: &Handoff) -> Result<SeenRecord, ProblemJson> {
+        let record = server.run_record(root).await?;
+        let RunRecord { run, events } = &*record;
+        let summary = RunSummary::of(run, events, server.engine.now());
+        let standing = looking::standing(server, run);
+        let questions = run.waiting().filter_map(|tracked| run_flow::question(run, tracked)).collect();
+        Ok(SeenRecord { record, summary, standing, questions })
+    }
+
+    /// Returns what its pages show.
+    pub(super) fn page(&self, last_seen: Option<u64>) -> RunPage<'_> {
+        RunPage {
+            run: &self.record.run,
+            events: &self.record.events,
+            summary: &self.summary,
+            standing: &self.standing,
+            questions: &self.questions,
+            last_seen,
+        }
+    }
+}
+
+/// Finds a run that somebody may see; its own address, if it was asked for by another name.
+async fn find(
+    server: &Server,
+    principal: &Principal,
+    visitor: &Visitor,
+    id: &str,
+) -> Result<Result<SeenRecord, Response>, ProblemJson> {
+    let root = match server.visible_run(principal, id).await {
+        Ok(root) => root,
+        Err(problem) => return lone(server, principal, id).await.map(Err).ok_or(problem),
+    };
+    if visitor.wants_html && root.run.as_str() != id {
+        return Ok(Err(see(&visitor.here.replacen(&address::encoded(id), &address::encoded(root.run.as_str()), 1))));
+    }
+    SeenRecord::of(server, &root).await.map(Ok)
+}
+
+/// Leads to a handoff that belongs to no workflow.
+async fn lone(server: &Server, principal: &Principal, id: &str) -> Option<Response> {
+    let first = server.engine.plain_run(id).await.ok().flatten().and_then(|handoffs| handoffs.into_iter().next());
+    let handoff = match first.filter(|handoff| principal.sees(handoff)) {
+        Some(handoff) => handoff,
+        None => server.visible(principal, id).await.ok().filter(|handoff| !handoff.is_run())?,
+    };
+    Some(see(&address::handoff(&handoff.run, &handoff.id)))
+}
+
+/// Shows a run: why it waits or failed, and what happened.
+pub(super) async fn overview(
+    State(server): State<Server>,
+    visitor: Visitor,
+    InPath(id): InPath<String>,
+    Search(part): Search<Part>,
+) -> Result<Response, ProblemJson> {
+    let seen = match find(&server, visitor.principal()?, &visitor, &id).await? {
+        Ok(seen) => seen,
+        Err(elsewhere) => return Ok(elsewhere),
+    };
+    let run = &seen.record.run;
+    let page = seen.page(last_seen(&visitor.jar, &run.id));
+    let viewer = visitor.viewer();
+    match &part.fragment {
+        Some(names) => fragments(&viewer, names, |name| run::fragment(&viewer, &page, name, part.from)),
+        None if visitor.wants_html => {
+            let mut response = html(run::page(&viewer, &page));
+            keep(response.headers_mut(), &now_seen(&visitor.jar, &run.id, run.seq));
+            Ok(response)
+        }
+        None => Ok(text(plain::run(&viewer, &page))),
+    }
+}
+
+/// Draws a run.
+pub(super) async fn flow(
+    State(server): State<Server>,
+    visitor: Visitor,
+    InPath(id): InPath<String>,
+    Search(part): Search<Part>,
+) -> Result<Response, ProblemJson> {
+    let principal = visitor.principal()?;
+    principal.looks_at_all()?;
+    let seen = match find(&server, principal, &visitor, &id).await? {
+        Ok(seen) => seen,
+        Err(elsewhere) => return Ok(elsewhere),
+    };
+    let (page, viewer) = (seen.page(None), visitor.viewer());
+    match &part.fragment {
+        Some(names) => fragments(&viewer, names, |name| run::fragment(&viewer, &page, name, part.from)),
+        None => Ok(html(run::flow_page(&viewer, &page))),
+    }
+}
+
+/// Lists the handoffs of a run.
+pub(super) async fn handoffs(
+    State(server): State<Server>,
+    visitor: Visitor,
+    InPath(id): InPath<String>,
+    Search(part): Search<Part>,
+) -> Result<Response, ProblemJson> {
+    let seen = match find(&server, visitor.principal()?, &visitor, &id).await? {
+        Ok(seen) => seen,
+        Err(elsewhere) => return Ok(elsewhere),
+    };
+    let (page, viewer) = (seen.page(None), visitor.viewer());
+    match &part.fragment {
+        Some(names) => fragments(&viewer, names, |name| run::fragment(&viewer, &page, name, part.from)),
+        None if visitor.wants_html => Ok(html(run::handoffs_page(&viewer, &page, part.from))),
+        None => Ok(text(plain::run(&viewer, &page))),
+    }
+}
+
+/// Shows a page of the journal of a run.
+pub(super) async fn journal(
+    State(server): State<Server>,
+    visitor: Visitor,
+    InPath(id): InPath<String>,
+    Search(part): Search<Part>,
+) -> Result<Response, ProblemJson> {
+    let principal = visitor.principal()?;
+    principal.looks_at_all()?;
+    let seen = match find(&server, principal, &visitor, &id).await? {
+        Ok(seen) => seen,
+        Err(elsewhere) => return Ok(elsewhere),
+    };
+    let events = &seen.record.events;
+    let to = part.before.map_or(events.len(), |before| events.partition_point(|event| event.seq < before));
+    let from = to.saturating_sub(EVENTS_PER_PAGE);
+    let run_page = seen.page(None);
+    let page = JournalPage { run: run_page.run, state: run_page.state(), events: &events[from..to] };
+    let viewer = visitor.viewer();
+    match &part.fragment {
+        Some(names) => fragments(&viewer, names, |name| match name {
+            live::RUN_JOURNAL => Some(journal_page::fragment(&page)),
+            name => run::fragment(&viewer, &run_page, name, 0),
+        }),
+        None if visitor.wants_html => Ok(html(journal_page::page(&viewer, &page))),
+        None => Ok(text(plain::journal(&page))),
+    }
+}
+
+/// Calls a run off.
+pub(super) async fn cancel(
+    State(server): State<Server>,
+    visitor: Visitor,
+    InPath(id): InPath<String>,
+    form: SentForm,
+) -> Result<Response, ProblemJson> {
+    let applied = acting::cancel_run(&server, visitor.principal()?, &id, form.optional("reason")).await?;
+    Ok(see(&address::run(&applied.handoff.run)))
+}
+
+/// Lets a run go on.
+pub(super) async fn resume(
+    State(server): State<Server>,
+    visitor: Visitor,
+    InPath(id): InPath<String>,
+    _: SentForm,
+) -> Result<Response, ProblemJson> {
+    let root = acting::resume_run(&server, visitor.principal()?, &id).await?;
+    Ok(see(&address::run(&root.run)))
+}
+
+/// Does a phase of a run again.
+pub(super) async fn retry(
+    State(server): State<Server>,
+    visitor: Visitor,
+    InPath(id): InPath<String>,
+    form: SentForm,
+) -> Result<Response, ProblemJson> {
+    let (from, note) = (form.optional("from"), form.optional("note"));
+    let root = acting::retry_run(&server, visitor.principal()?, &id, from.as_deref(), note.as_deref()).await?;
+    Ok(see(&address::run(&root.run)))
+}
+
+/// Returns the last event of a run that somebody has seen with this browser.
+fn last_seen(jar: &CookieJar, run: &RunId) -> Option<u64> {
+    let id = address::encoded(run.as_str());
+    entries(jar).find(|(seen, _)| *seen == id).and_then(|(_, seq)| seq.parse().ok())
+}
+
+/// Returns the cookie that remembers what was seen of a run just now.
+fn now_seen(jar: &CookieJar, run: &RunId, seq: u64) -> String {
+    let id = address::encoded(run.as_str());
+    let others = entries(jar).filter(|(seen, _)| *seen != id).map(|(seen, seq)| format!("{seen}:{seq}"));
+    let all: Vec<String> = std::iter::once(format!("{id}:{seq}")).chain(others).take(SEEN_MAX).collect();
+    jar.keep(SEEN, &all.join("|"), Some(SEEN_SECONDS))
+}
+
+fn entries(jar: &CookieJar) -> impl Iterator<Item = (&str, &str)> {
+    let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte));
+    let pairs = jar.get(SEEN).unwrap_or_default().split('|').filter_map(|entry| entry.split_once(':'));
+    pairs.filter(move |(id, seq)| is_plain(id) && is_plain(seq))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderMap, HeaderValue, header};
+
+    use super::*;
+    use crate::access::Transport;
+
+    fn jar(cookie: &'static str) -> CookieJar {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::COOKIE, HeaderValue::from_static(cookie));
+        CookieJar::of(&headers, Transport::Plain)
+    }
+
+    #[test]
+    fn browser_keeps_what_was_seen_last_of_each_run() {
+        let (a, b) = (RunId::parse("a").expect("safe"), RunId::parse("b-2").expect("safe"));
+        let jar = jar("baton_seen=a:7|b-2:9|bad,entry:1");
+        assert_eq!((last_seen(&jar, &a), last_seen(&jar, &b)), (Some(7), Some(9)));
+        let kept = now_seen(&jar, &b, 12);
+        assert!(kept.starts_with("baton_seen=b-2:12|a:7; "), "{kept}");
+    }
+}
