@@ -8,6 +8,7 @@
 //! |---|---|
 //! | what a server consists of, and its start and end | [`Server`], [`serve`] |
 //! | who asks, and what they may do | `access` |
+//! | what is answered, and in which form | `answer_form` |
 //! | one module per resource | `api` |
 //! | why a request had no effect | `problem_json` |
 //! | the journal, read once for everybody who waits; as a stream | `event_hub`, `event_stream` |
@@ -17,6 +18,7 @@
 #![warn(clippy::match_bool)]
 
 mod access;
+mod answer_form;
 mod api;
 mod event_hub;
 mod event_stream;

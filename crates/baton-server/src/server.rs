@@ -41,6 +41,8 @@ pub struct Server {
     pub(crate) hub: Arc<EventHub>,
     closing: watch::Receiver<bool>,
     close: Arc<watch::Sender<bool>>,
+    /// Tells this server from all others, and from itself before it was started again.
+    instance: Arc<str>,
 }
 
 impl std::ops::Deref for Server {
@@ -55,7 +57,20 @@ impl Server {
     /// Makes a server; [`serve`] lets it listen.
     pub fn new(parts: ServerParts) -> Server {
         let (close, closing) = watch::channel(false);
-        Server { parts: Arc::new(parts), metrics: Arc::default(), hub: Arc::default(), closing, close: Arc::new(close) }
+        let instance = parts.engine.random.word().into();
+        Server {
+            parts: Arc::new(parts),
+            metrics: Arc::default(),
+            hub: Arc::default(),
+            closing,
+            close: Arc::new(close),
+            instance,
+        }
+    }
+
+    /// Returns what tells this server from all others.
+    pub(crate) fn instance(&self) -> &str {
+        &self.instance
     }
 
     /// Waits until the server is about to end. Whatever waits for something else waits for this as well.

@@ -8,14 +8,17 @@ use baton_engine::RunId;
 use baton_engine::engine::{InboxPlace, Problem};
 use baton_engine::handoff::{Digest, Handoff};
 use baton_engine::journal::Fact;
+use baton_engine::known::{Decider, LABEL_BYTES_MAX};
 use baton_engine::lifecycle::{Command, Decide, Decision};
 use baton_engine::people::{Question, Response as PersonResponse};
+use baton_engine::ssh::Signature;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{conditional, limit};
 use crate::access::Principal;
+use crate::answer_form::AnswerForm;
 use crate::incoming::{InPath, JsonBody, Search, optional};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
@@ -86,6 +89,11 @@ pub(crate) struct NewDecision {
     shown: String,
     /// What the person says beyond that.
     note: Option<String>,
+    /// A name to show; the token or the signature says who the person is.
+    #[serde(rename = "as")]
+    label: Option<String>,
+    /// An SSH signature of the decision, as `ssh-keygen -Y sign -n baton` makes it of what `baton approve --to-sign` prints.
+    signature: Option<String>,
 }
 
 /// What was decided.
@@ -104,6 +112,9 @@ pub(crate) enum DecisionWord {
 
 /// Decide what waits for a person
 ///
+/// With a `signature` the decision is that of the owner of the key, and counts at gates that demand signatures. One that was
+/// forged, or made for something else, is refused and recorded.
+///
 /// The decision counts for exactly what was shown: if that has changed, it is refused. If somebody else has decided, the
 /// answer says who.
 #[utoipa::path(post, path = "/api/v1/gates/{id}/decision", tag = "gates", params(("id" = String, Path, description = "The id of the handoff")),
@@ -112,6 +123,7 @@ pub(crate) enum DecisionWord {
 pub(crate) async fn decide(
     State(server): State<Server>,
     principal: Principal,
+    form: AnswerForm,
     InPath(id): InPath<String>,
     JsonBody(new): JsonBody<NewDecision>,
 ) -> Result<Json<Value>, ProblemJson> {
@@ -124,13 +136,17 @@ pub(crate) async fn decide(
     let caller = principal.caller();
     let question = server.engine.question(&handoff).await?;
     let shown = Digest(new.shown.trim().to_lowercase());
-    let said = PersonResponse { decision, note: new.note, by: caller.decider.clone(), door: caller.door };
-    match server.engine.decide(&handoff, recorded(said, shown, question.as_ref()), &caller).await {
-        Ok(applied) => Ok(Json(json!({
-            "version": 1,
-            "handoff": baton_views::handoff::json(&applied.handoff),
-            "repeated": applied.repeated,
-        }))),
+    let label = optional("/as", new.label.as_deref(), label)?;
+    let other_name = label.clone().filter(|label| *label != caller.decider.name);
+    let by = Decider { label: other_name, ..caller.decider.clone() };
+    let said = PersonResponse { decision, note: new.note, by, door: caller.door };
+    let mut decide = recorded(said, shown, question.as_ref());
+    if let Some(signature) = optional("/signature", new.signature.as_deref(), Signature::read)? {
+        // Under a signature stands what was typed, whatever the token is called.
+        decide = Decide { label, ..decide }.signed(signature, handoff.terms.approval.as_ref());
+    }
+    match server.engine.decide(&handoff, decide, &caller).await {
+        Ok(applied) => Ok(Json(form.applied(&server, &applied))),
         Err(problem @ Problem::Refused { .. }) => {
             let problem = ProblemJson::from(problem);
             let handoff = server.engine.again(&handoff).await?;
@@ -141,6 +157,12 @@ pub(crate) async fn decide(
         }
         Err(problem) => Err(problem.into()),
     }
+}
+
+/// Reads what somebody wants to be called.
+fn label(text: &str) -> Result<String, String> {
+    let is_line = !text.trim().is_empty() && text.len() <= LABEL_BYTES_MAX && !text.contains(char::is_control);
+    if is_line { Ok(text.trim().to_owned()) } else { Err(format!("one line of at most {LABEL_BYTES_MAX} bytes")) }
 }
 
 fn decision(new: &NewDecision) -> Result<Decision, ProblemJson> {
