@@ -20,7 +20,6 @@ mod migrate;
 mod prune;
 mod queue;
 mod rescue;
-mod server_clock;
 mod session;
 mod table;
 mod tls;
@@ -48,10 +47,10 @@ use baton_engine::{HandoffId, RunId};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 use jiff::Timestamp;
 
+use crate::server_clock::ServerClock;
 use address::Address;
 use desk::Desk;
 use fault::{Fault, Patience};
-use server_clock::ServerClock;
 use session::Session;
 use wake::Wake;
 

@@ -88,6 +88,8 @@ struct Vocabulary {
 #[serde(deny_unknown_fields)]
 struct Store {
     url: Option<String>,
+    token_file: Option<PathBuf>,
+    ca_file: Option<PathBuf>,
 }
 
 /// Where the heads of runs are kept beside the store.
@@ -121,6 +123,10 @@ pub(crate) struct Config {
     pub settings: Settings,
     /// Where the store is.
     pub store_url: Option<String>,
+    /// The file with the token for a server.
+    pub token_file: Option<PathBuf>,
+    /// A file with certificate authorities that vouch for a server.
+    pub ca_file: Option<PathBuf>,
     /// Who can sign decisions, with their keys.
     pub approvers: Approvers,
     /// Where the heads of runs are kept beside the store.
@@ -230,10 +236,14 @@ fn parse(file: File, text: &str, name: &str, folder: &Path) -> Result<Config, Co
     let anchor = file.anchor.map(|table| anchor(text, name, table)).transpose()?;
     let notifications = Notifications::read(file.notify, file.server, text, name)?;
     let hooks = HookContracts::read(file.hooks, text, name)?;
-    let (store_url, telemetry) = (file.store.url, file.telemetry);
+    let Store { url: store_url, token_file, ca_file } = file.store;
+    let below = |file: Option<PathBuf>| file.map(|file| folder.join(file));
+    let telemetry = file.telemetry;
     Ok(Config {
         settings,
         store_url,
+        token_file: below(token_file),
+        ca_file: below(ca_file),
         approvers,
         anchor,
         notifications,

@@ -2,6 +2,7 @@
 
 mod anchor;
 mod archive;
+mod briefer;
 mod briefing;
 mod cli;
 mod clock;

@@ -3,6 +3,7 @@
 pub(crate) mod activities;
 mod ending;
 mod events;
+mod followed;
 mod live;
 mod notifying;
 mod plain;
@@ -121,6 +122,9 @@ impl Show<'_> {
     }
 
     fn drive(&self, start: Start<'_>) -> Result<Exit, CommandError> {
+        if let Some(server) = &self.session.remote {
+            return self.drive_served(server, &start);
+        }
         let answers = self.options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
         let watching = self.watching();
         let people = self.people(answers.clone(), &watching)?;

@@ -6,8 +6,22 @@ mod access;
 mod client;
 #[path = "serve/handoffs.rs"]
 mod handoffs;
+#[path = "serve/remote.rs"]
+mod remote;
+#[path = "serve/remote_access.rs"]
+mod remote_access;
+#[path = "serve/remote_lost.rs"]
+mod remote_lost;
+#[path = "serve/remote_machine.rs"]
+mod remote_machine;
+#[path = "serve/remote_runs.rs"]
+mod remote_runs;
+#[path = "serve/remote_worker.rs"]
+mod remote_worker;
 #[path = "serve/runs.rs"]
 mod runs;
+#[path = "serve/signatures.rs"]
+mod signatures;
 #[path = "serve/starting.rs"]
 mod starting;
 #[path = "serve/streams.rs"]

@@ -27,6 +27,8 @@ pub(crate) struct NewRequest {
     pub(crate) run: Option<String>,
     /// The blocked handoff that continues with the result.
     pub(crate) returns_to: Option<String>,
+    /// A key: sending it again gives the same handoff. The header `Idempotency-Key` goes before it.
+    key: Option<String>,
     /// Which agent is to receive it; default: what the document says.
     to: Option<String>,
     /// Who hands over; default: what the document says, or the owner of the token.
@@ -76,7 +78,10 @@ impl NewRequest {
             to: optional("/to", self.to.as_deref(), agent_name)?,
             from: optional("/from", self.from.as_deref(), plain_name)?,
             priority: optional("/priority", self.priority.as_deref(), priority)?,
-            key: key.map(|key| value("Idempotency-Key", plain_key(key))).transpose()?,
+            key: match key {
+                Some(key) => Some(value("Idempotency-Key", plain_key(key))?),
+                None => optional("/key", self.key.as_deref(), plain_key)?,
+            },
             not_before: optional("/not_before", self.not_before.as_deref(), moment)?,
             deadline: optional("/deadline", self.deadline.as_deref(), moment)?,
             timeout: optional("/timeout", self.timeout.as_deref(), duration)?,
