@@ -71,6 +71,7 @@ fn content(content: &ExhibitContent) -> Markup {
         ExhibitContent::NotShown(why) => html! { p.quiet { (why) } },
         ExhibitContent::Text(text) | ExhibitContent::Unchanged(text) => lines(text, |_| ""),
         ExhibitContent::Difference(text) => lines(text, |line| match line.as_bytes().first() {
+            _ if line == "--- last commit" || line == "+++ now" => "hunk",
             Some(b'+') => "plus",
             Some(b'-') => "minus",
             Some(b'@') => "hunk",

@@ -85,7 +85,8 @@ pub(crate) fn headline(question: &Question) -> String {
 /// Returns what the workflow asks at a gate: its name, or else what is to be decided.
 fn gate_title(question: &Question) -> Option<String> {
     let is_gate = matches!(question.reply, ExpectedReply::Approval | ExpectedReply::GateChoice);
-    let name = question.title.strip_suffix(": approve?").filter(|_| is_gate)?;
+    let title = question.title.as_str();
+    let name = title.strip_suffix(": approve?").or_else(|| title.strip_suffix(": choose one")).filter(|_| is_gate)?;
     if name != question.phase {
         return Some(name.to_owned());
     }
