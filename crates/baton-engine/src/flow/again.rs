@@ -134,7 +134,8 @@ fn unapproved_gate<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
         visits.entry(&tracked.step.phase).and_modify(|(_, last)| *last = place).or_insert((place, place));
     }
     let &(entered_first, entered_last) = visits.get(phase)?;
-    let gates = run.handoffs().filter(|tracked| asks_person(run, tracked)).map(|gate| gate.step.phase.as_str());
+    let gates = run.handoffs().filter(|tracked| asks_person(run, tracked) || is_turned_down(run, tracked));
+    let gates = gates.map(|gate| gate.step.phase.as_str());
     let mut gates = gates.map(|gate| (gate, visits.get(gate).copied().unwrap_or_default()));
     let guards = |(gate, (asked_first, asked_last)): (&str, (usize, usize))| {
         let outer = outermost(gate);
@@ -171,10 +172,11 @@ fn line<'r>(run: &'r Run, phase: &str) -> Vec<&'r str> {
     line
 }
 
-/// Says whether a phase comes right after the one that the run came to last, as if that had succeeded. Whether a gate in
-/// between would have been left out, or a route taken, depends on a report that nobody has.
+/// Says whether a phase comes right after the one that the run came to last, as if that had succeeded. What has reported, and
+/// was not found good, has not. Whether a gate in between would have been left out, or a route taken, depends on a report
+/// that nobody has.
 fn leads_to(run: &Run, at: &TrackedHandoff, phase: &str) -> bool {
-    let is_work = matches!(at.step.role, Role::Work | Role::Check) && !asks_person(run, at);
+    let is_work = matches!(at.step.role, Role::Work | Role::Check) && !asks_person(run, at) && !is_turned_down(run, at);
     let Some(located) = run.definition.locate(&at.step.phase).filter(|_| is_work) else { return false };
     let Ok(next) = onward(run, &located, None) else { return false };
     let asks = |name: &str| run.definition.locate(name).is_none_or(|at| at.phase().gate.is_some() || has_review(&at));
@@ -191,6 +193,13 @@ fn leads_to(run: &Run, at: &TrackedHandoff, phase: &str) -> bool {
 fn asks_person(run: &Run, tracked: &TrackedHandoff) -> bool {
     let is_reviewed = || run.definition.locate(&tracked.step.phase).is_some_and(|at| has_review(&at));
     tracked.step.role == Role::Gate || tracked.step.role.is_phase() && (tracked.decided.is_some() || is_reviewed())
+}
+
+/// Says whether a phase has reported the last time, and nobody has found that good: it waits for a person, says no, or was
+/// refuted.
+fn is_turned_down(run: &Run, tracked: &TrackedHandoff) -> bool {
+    let is_latest = || run.latest(&tracked.step.phase).is_some_and(|latest| latest.handoff.id == tracked.handoff.id);
+    tracked.step.role.is_phase() && tracked.told.is_some() && !tracked.passed() && is_latest()
 }
 
 fn has_review(located: &LocatedPhase<'_>) -> bool {

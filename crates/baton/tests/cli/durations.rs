@@ -73,7 +73,7 @@ agents:
 phases:
   - {id: one, agent: a, EMPTY3}
   - {id: two, check: [ls], EMPTY4}
-  - {id: ok, gate: {type: advisory, items: [it], EMPTY5}}
+  - {id: ok, gate: {items: [it], EMPTY5}}
 EMPTY6
 ";
     let places = [
@@ -86,7 +86,7 @@ EMPTY6
         ("EMPTY3", "retry: {delay: EMPTY}"),
         ("EMPTY3", "verify: [{name: v, run: [ls], timeout: EMPTY}]"),
         ("EMPTY4", "timeout: EMPTY"),
-        ("EMPTY5", "after: EMPTY"),
+        ("EMPTY5", "type: advisory, after: EMPTY"),
         ("EMPTY6", "limits: {wall_clock: EMPTY}"),
     ];
     for (place, field) in places {

@@ -226,6 +226,50 @@ phases:
 }
 
 #[test]
+fn phase_whose_report_was_not_found_good_is_not_skipped() {
+    let agents = "name: again\nagents: {dev: {command: [./dev.py], retry: {max_retries: 0}}}\n";
+    let unsure = ("{id: build, agent: dev}", "report(outcome='partial', open_questions=['Which time zone?'])", 3);
+    let rejects = ("{id: build, agent: dev, kind: review, on_failure: stop}", "report(verdict='CHANGES_REQUESTED')", 1);
+    let red = ("{id: build, check: 'exit 1', on_failure: stop}", "report()", 1);
+    for (phase, body, code) in [unsure, rejects, red] {
+        let flow = format!("{agents}phases:\n  - {phase}\n  - {{id: release, check: 'true'}}\n");
+        let site = Site::new().workflow(&flow).agent("dev", body);
+        let ended = site.run(&[]);
+        assert_eq!(ended.code, Some(code), "{phase}: {}", ended.stderr);
+        for again in ["as it ended", "after it was cancelled"] {
+            let refused = site.resume(&["--from", "release"]);
+            assert_eq!(refused.code, Some(1), "{phase} {again}: {}", refused.stderr);
+            assert!(refused.stderr.contains("has not reached `release` yet; it is at `build`"), "{}", refused.stderr);
+            site.baton(&["cancel", RUN]);
+        }
+    }
+}
+
+#[test]
+fn phase_that_says_no_the_second_time_is_not_skipped() {
+    let flow = "name: again
+agents: {dev: {command: [./dev.py], retry: {max_retries: 0}}}
+phases:
+  - {id: build, agent: dev}
+  - {id: look, agent: dev, kind: review, on_failure: stop}
+  - {id: ship, agent: dev, on_failure: build}
+";
+    let body = r#"
+me = os.environ["BATON_HANDOFF_ID"]
+if ".ship." in me:
+    sys.exit("cannot find the tool")
+report(verdict="CHANGES_REQUESTED" if ".look.2" in me else "APPROVED" if ".look." in me else None)
+"#;
+    let site = Site::new().workflow(flow).agent("dev", body);
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(1), "the second look says no: {}", ended.stderr);
+    let refused = site.resume(&["--from", "ship"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    assert!(refused.stderr.contains("`look` comes before `ship`"), "{}", refused.stderr);
+    assert_eq!(site.resume(&["--from", "look"]).code, Some(3), "it can be looked at again, and visits are limited");
+}
+
+#[test]
 fn what_was_approved_and_has_changed_since_must_be_approved_again() {
     let site = Site::new().workflow(GATED).agent("dev", DESIGNS);
     assert_eq!(site.run(&[]).code, Some(3), "a person must decide");
