@@ -53,9 +53,6 @@ use crate::workspace::WorkspaceFolder;
 /// So many changed files are listed for an agent that starts again.
 const CHANGED_MAX: usize = 100;
 
-/// How much of the output of a command is kept.
-const LOG_BYTES_MAX: u64 = 4 * 1024 * 1024;
-
 /// Looks at workspaces, transcripts and what commands say.
 #[derive(Debug)]
 pub struct LocalEvidence {
@@ -105,7 +102,7 @@ impl LocalEvidence {
             limits: ResourceLimits::of(&scene.confinement.cage),
             mark: mark(scene),
             // Without a log the outcome is still worth knowing.
-            stderr: Sink::log_up_to(&log, LOG_BYTES_MAX).unwrap_or_default(),
+            stderr: Sink::log(&log).unwrap_or_default(),
             together: true,
             environment,
             ..Launch::new(program)

@@ -31,6 +31,16 @@ pub enum Transience {
     Permanent,
 }
 
+/// Where a command writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandStream {
+    /// To standard output.
+    Stdout,
+    /// To standard error.
+    Stderr,
+}
+
 /// What went wrong in an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -40,6 +50,8 @@ pub struct Failure {
     pub message: String,
     /// Whether trying again makes sense.
     pub chance: Transience,
+    /// Where the command wrote the lines that the message ends with.
+    pub stream: Option<CommandStream>,
 }
 
 /// The five codes of the mailbox, and whether each is worth another attempt.
@@ -134,7 +146,7 @@ impl Failure {
             message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX));
             message.push('…');
         }
-        Failure { code, message, chance }
+        Failure { code, message, chance, stream: None }
     }
 }
 

@@ -6,6 +6,7 @@
 mod again;
 mod enter;
 mod fault;
+mod feedback;
 mod following;
 mod gate_evidence;
 mod gates;

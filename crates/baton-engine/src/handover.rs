@@ -10,7 +10,7 @@ mod sheet;
 mod standing;
 mod text;
 
-pub(crate) use givers::{earlier_visits, givers};
+pub(crate) use givers::{earlier_visits, givers, members};
 pub(crate) use index::index;
 pub(crate) use standing::stands_on;
 pub(crate) use text::{artifact, decision, paths, question, spec_path};

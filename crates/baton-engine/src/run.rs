@@ -21,7 +21,6 @@ pub use tracked::{LastReport, NextTurn, TrackedHandoff, TrackedSession};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use baton_protocol::wire::same_word;
 use jiff::Timestamp;
 use rpds::{HashTrieMapSync, VectorSync};
 
@@ -32,12 +31,14 @@ use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Fact};
 use crate::lifecycle::{self, Again, Command, Decision, Requeue, Verdict};
 use crate::step::{HUMAN, Role, Step};
+use counted::chooses;
 use index::{Index, Place};
 
 /// What a person says at a limit to start counting anew.
 pub const REVISE: &str = "revise";
 
-/// Where it goes after a limit, if what has reached it goes on by itself.
+/// What a person says at a limit to allow one more round; also where it goes then, if what has reached the limit goes on
+/// by itself.
 pub(crate) const CONTINUE: &str = "continue";
 
 /// Returns the folder of an attempt: `.baton/runs/RUN/STEP/FENCE` in the workspace.
@@ -164,7 +165,7 @@ impl Run {
         if handoff.state.name().is_finished() {
             self.inside.remove_mut(&handoff.id);
         }
-        if revises(step, fact) {
+        if chooses(step, fact, REVISE) {
             self.counted = RunCounters::since(at);
             self.inside = HashTrieMapSync::new_sync();
         }
@@ -448,13 +449,6 @@ fn looked_at(tracked: &TrackedHandoff) -> &TrackedHandoff {
     #[cfg(test)]
     cost::LOOKS.with(|looks| looks.set(looks.get() + 1));
     tracked
-}
-
-/// Returns whether a person has revised the run, so that counting starts anew.
-fn revises(step: &Step, fact: &Fact) -> bool {
-    let Fact::Happened(Command::Decide(decide)) = fact else { return false };
-    let Decision::Answer { answers } = &decide.decision else { return false };
-    step.role == Role::Limit && same_word(answers.trim(), REVISE)
 }
 
 fn is_failure(fact: &Fact) -> bool {

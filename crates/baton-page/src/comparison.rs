@@ -3,6 +3,7 @@
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use baton_views::run_summary::{PhaseSummary, RunSummary};
+use baton_views::words::DID_NOT_PASS;
 use maud::{Markup, html};
 
 use crate::address;
@@ -82,7 +83,7 @@ fn parted(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> Markup {
 fn step_pill(tracked: &TrackedHandoff) -> Markup {
     let state = tracked.handoff.state.name().as_str();
     if state == "completed" && !tracked.passed() {
-        pill("failed", "did not pass")
+        pill("failed", DID_NOT_PASS)
     } else {
         pill(state, &state.replace('_', " "))
     }

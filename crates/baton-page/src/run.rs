@@ -13,7 +13,7 @@ use baton_views::question::heading;
 use baton_views::run_summary::{RunSummary, size};
 use baton_views::standing::RunStanding;
 use baton_views::step_name::StepName;
-use baton_views::words::{counted, cut, one_line};
+use baton_views::words::{DID_NOT_PASS, counted, cut, one_line};
 use maud::{Markup, PreEscaped, html};
 
 use crate::journal::{row as journal_row, step_of};
@@ -332,7 +332,7 @@ fn rows(viewer: &Viewer<'_>, page: &RunPage<'_>, steps: &[&TrackedHandoff]) -> M
 /// Shows where a step is; of one that is done, whether it passed.
 fn state_pill(tracked: &TrackedHandoff) -> Markup {
     match tracked.handoff.state.name() {
-        StateName::Completed if !tracked.passed() => pill("failed", "did not pass"),
+        StateName::Completed if !tracked.passed() => pill("failed", DID_NOT_PASS),
         StateName::Claimed => pill("running", "working"),
         StateName::AwaitingPerson => pill("waiting", "needs a person"),
         StateName::Pending => pill("pending", "queued"),

@@ -19,7 +19,7 @@ pub use yes_or_no::yes_or_no;
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::diagnostic::{Finding, Findings, Place, excerpt};
 use crate::rules;
@@ -156,6 +156,18 @@ impl Reader {
     /// Reports a value of the wrong type and keeps it.
     pub fn wrong_type(&mut self, expected: &str, node: Node<'_>) {
         let help = self.right_type(expected, &node);
+        self.wrong_value(self.should_be(expected, node.kind()), help, node);
+    }
+
+    /// Reports a value that should be a structure and keeps it. A text that stands for its only required member is shown as
+    /// that member.
+    pub fn wrong_structure(&mut self, expected: &str, required: &[(&str, &str)], node: Node<'_>) {
+        let help = match (&node, required) {
+            (Node::Text(text), [(name, _)]) if self.advice.is_none() => {
+                Some(format!("write {} in its place", json!({ *name: excerpt(text) })))
+            }
+            _ => self.right_type(expected, &node),
+        };
         self.wrong_value(self.should_be(expected, node.kind()), help, node);
     }
 

@@ -41,7 +41,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 }
 
 /// Tries random sequences, each on a fresh store. Together they must have seen everything that can happen.
-fn try_all<Fresh: Future<Output = (Arc<dyn Store>, Option<Folder>)>>(cases: u64, fresh: impl Fn() -> Fresh) {
+fn try_all<Fresh: Future<Output = (Arc<dyn Store>, Premises)>>(cases: u64, fresh: impl Fn() -> Fresh) {
     let seed = number("BATON_MODEL_SEED", SEED);
     let cases = u32::try_from(number("BATON_MODEL_CASES", cases)).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -52,7 +52,7 @@ fn try_all<Fresh: Future<Output = (Arc<dyn Store>, Option<Folder>)>>(cases: u64,
     let seen = RefCell::new(BTreeSet::new());
     let tried = runner.run(&sequences, |sequence| {
         runtime.block_on(async {
-            let (store, _folder) = fresh().await;
+            let (store, _premises) = fresh().await;
             let model = SideBySide::new(store).live(&sequence.0).await.map_err(TestCaseError::fail)?;
             seen.borrow_mut().extend(model.kinds());
             Ok(())
@@ -85,25 +85,38 @@ const KINDS: [&str; 15] = [
     "verified",
 ];
 
-/// A folder for a database, in memory where the system has such a place: a power cut is not what is tried here.
-struct Folder(PathBuf);
+/// Where the database of a sequence is. It goes with the sequence: a failure that is made shorter tries hundreds.
+enum Premises {
+    Folder(PathBuf),
+    Database(String),
+}
 
-impl Folder {
-    fn new() -> Folder {
+impl Premises {
+    /// Makes a folder, in memory where the system has such a place: a power cut is not what is tried here.
+    fn folder() -> (Premises, Location) {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let memory = PathBuf::from("/dev/shm");
         let parent = if memory.is_dir() { memory } else { std::env::temp_dir() };
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = parent.join(format!("baton-model-{}-{number}", std::process::id()));
         std::fs::create_dir(&folder).unwrap();
-        Folder(folder)
+        let location = Location::Sqlite(folder.join("baton.db"));
+        (Premises::Folder(folder), location)
+    }
+
+    fn database() -> (Premises, Location) {
+        let url = PostgresServer::shared().new_database();
+        (Premises::Database(url.clone()), Location::Postgres(url))
     }
 }
 
-impl Drop for Folder {
+impl Drop for Premises {
     fn drop(&mut self) {
-        // A folder that is left behind is no reason to fail.
-        let _ = std::fs::remove_dir_all(&self.0);
+        match self {
+            // A folder that is left behind is no reason to fail.
+            Premises::Folder(folder) => drop(std::fs::remove_dir_all(folder)),
+            Premises::Database(url) => PostgresServer::shared().drop_database(url),
+        }
     }
 }
 
@@ -117,19 +130,16 @@ impl std::fmt::Debug for Sequence {
     }
 }
 
+async fn opened((premises, location): (Premises, Location)) -> (Arc<dyn Store>, Premises) {
+    (baton_store::open(&location).await.unwrap(), premises)
+}
+
 #[test]
 fn sqlite_does_what_the_model_does() {
-    try_all(100, || async {
-        let folder = Folder::new();
-        let location = Location::Sqlite(folder.0.join("baton.db"));
-        (baton_store::open(&location).await.unwrap(), Some(folder))
-    });
+    try_all(100, || opened(Premises::folder()));
 }
 
 #[test]
 fn postgres_does_what_the_model_does() {
-    try_all(30, || async {
-        let location = Location::Postgres(PostgresServer::shared().new_database());
-        (baton_store::open(&location).await.unwrap(), None)
-    });
+    try_all(30, || opened(Premises::database()));
 }

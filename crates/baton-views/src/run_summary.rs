@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::activity::spending_json;
 use crate::step_name::StepName;
-use crate::words::{counted, span};
+use crate::words::{DID_NOT_PASS, counted, span};
 
 /// Verdicts about claims, counted over all attempts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct PhaseSummary {
     pub visits: u64,
     /// How often somebody tried.
     pub attempts: u64,
-    /// How long all of it took.
+    /// How long all of it took; of agents and commands, without the time in which they waited.
     pub took: Duration,
     /// How many tokens it took: those of the prompts, and those that agents report.
     pub tokens: u64,
@@ -169,8 +169,6 @@ impl PhaseSummary {
 }
 
 fn row(tracked: &TrackedHandoff, evidence: EvidenceTally, now: Timestamp) -> PhaseSummary {
-    // A group is claimed by nobody before it is done.
-    let begun = tracked.begun_at.filter(|_| tracked.step.role != Role::Group).unwrap_or(tracked.handoff.accepted_at);
     let by = tracked.deciders();
     // What a gate tells was counted with the phases before it.
     let evidence = if tracked.step.role == Role::Gate { EvidenceTally::default() } else { evidence };
@@ -184,7 +182,7 @@ fn row(tracked: &TrackedHandoff, evidence: EvidenceTally, now: Timestamp) -> Pha
         agent,
         visits: 1,
         attempts: if matches!(tracked.step.role, Role::Run | Role::Group) { 0 } else { u64::from(tracked.attempts) },
-        took: span(begun, tracked.handoff.state.finished_at().unwrap_or(now)),
+        took: tracked.took(now),
         tokens: tracked.tokens(),
         spending: tracked.spending(),
         evidence,
@@ -196,8 +194,9 @@ fn row(tracked: &TrackedHandoff, evidence: EvidenceTally, now: Timestamp) -> Pha
 fn outcome(tracked: &TrackedHandoff) -> String {
     let verdict = tracked.report().and_then(|report| report.verdict.clone());
     match (&tracked.handoff.state, verdict) {
+        (State::Completed { .. }, _) if tracked.step.role.is_drivers() && !tracked.passed() => DID_NOT_PASS.to_owned(),
         (State::Completed { .. }, Some(verdict)) => verdict.to_lowercase().replace('_', " "),
-        (State::Completed { .. }, None) if !tracked.passed() => "did not pass".to_owned(),
+        (State::Completed { .. }, None) if !tracked.passed() => DID_NOT_PASS.to_owned(),
         (State::Completed { .. }, None) => match tracked.answer() {
             Some(answer) if tracked.step.role != Role::Work => choice(tracked, answer).to_owned(),
             _ => "done".to_owned(),

@@ -140,9 +140,8 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
 }
 
 fn sentence(sign: SentenceSign, tracked: &TrackedHandoff, text: String) -> EventSentence {
-    let begun = tracked.begun_at.filter(|_| tracked.step.role != Role::Group).unwrap_or(tracked.handoff.accepted_at);
     let ended = tracked.handoff.state.finished_at().filter(|_| sign == SentenceSign::Done);
-    let took = ended.and_then(|ended| Duration::try_from(ended.duration_since(begun)).ok());
+    let took = ended.map(|ended| tracked.took(ended));
     let (name, visit) = (StepName::of(tracked), tracked.step.visit);
     let is_again = visit > 1 && tracked.step.role.is_phase();
     let place = if is_again { format!("{name} #{visit}") } else { name.to_string() };

@@ -6,6 +6,9 @@ use baton_protocol::printable;
 use jiff::Timestamp;
 use unicode_width::UnicodeWidthChar as _;
 
+/// What is said about a check, a group or another step that was completed with a result that is not good.
+pub const DID_NOT_PASS: &str = "did not pass";
+
 /// Writes a number with what it counts: `1 run`, `2 runs`.
 pub fn counted(number: impl TryInto<u64>, thing: &str) -> String {
     match number.try_into().unwrap_or(u64::MAX) {

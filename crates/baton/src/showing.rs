@@ -7,7 +7,9 @@ mod live;
 mod moved;
 mod notifying;
 mod plain;
+mod quiet_keyboard;
 mod served;
+mod warning;
 
 pub(crate) use served::{ServedShow, Watched};
 
@@ -15,18 +17,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use baton_agents::Launcher;
 use baton_engine::RunId;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Driver, DriverProblem, End, News, WorkspaceProblem};
 use baton_engine::flow::NoWayBack;
 use baton_engine::lifecycle::{Refusal, readable_claimant};
-use baton_engine::protection::Protection;
 use baton_engine::run::Run;
 use baton_engine::runs::{DrivenRuns, Runs as _};
 use baton_protocol::printable;
 use baton_protocol::wire::closest;
-use baton_protocol::workflow::AgentFields;
 use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
@@ -37,7 +36,6 @@ use crate::output::Output;
 use crate::people::InTurn;
 use crate::people::answers::{self, Answers};
 use crate::people::talk::Screen;
-use crate::reach::{Places, WithinReach};
 use crate::recorded_keys;
 use crate::running::{self, Driven};
 use crate::store::{Session, StoreOptions};
@@ -147,12 +145,7 @@ impl Show<'_> {
                     self.refuse_anchor_inside(&run.definition.workspace)?;
                     answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
                     self.tell(&watching, &format!("resume {}", self.id));
-                    for file in running::changed_files(&run.definition) {
-                        let file = file.display();
-                        let text =
-                            format!("warning: {file} has changed; the run continues with the version it started with");
-                        self.tell(&watching, &text);
-                    }
+                    self.warn_of_changes(&watching, &run);
                     if let Start::Again { from, note, person } = &start {
                         let begun = runs.begin_again(self.id, *from, *note, &person.caller()).await;
                         let phase = begun.map_err(|problem| self.not_driven(problem))?;
@@ -307,59 +300,14 @@ impl Show<'_> {
         Run::of_journal(&events).map_err(CommandError::internal)
     }
 
-    /// Tells that agents are not fully caged, or reach what they must not change. That they are caged stands at the end.
-    fn warn_of_gaps(&self, watching: &Watching, run: &Run) {
-        let workflow = &run.definition.workflow;
-        let (confinement, protection) = (workflow.confinement(None), protection(run));
-        if !protection.is_full() {
-            self.tell(watching, &format!("warning: agents are {protection}; see baton doctor"));
-        }
-        let missing = Launcher::missing_programs();
-        if !missing.is_empty() {
-            let programs = missing.join(" and ");
-            self.tell(
-                watching,
-                &format!("warning: agents have no session or no limits without {programs}; see baton doctor"),
-            );
-        }
-        let is_let_out = |agent: &AgentFields| !confinement.off && workflow.confinement(Some(agent)).off;
-        for (name, _) in workflow.agents.iter().filter(|(_, agent)| is_let_out(agent)) {
-            self.tell(watching, &format!("warning: the agent {name} is not caged (sandbox: off)"));
-        }
-        let session = self.session;
-        let opened = confinement.cage.write.iter().filter(|path| !path.starts_with('~'));
-        for path in opened.clone().filter(|path| !run.definition.workspace.join(path).exists()) {
-            self.tell(
-                watching,
-                &format!("warning: cage.write names {path}, which does not exist: agents cannot write there"),
-            );
-        }
-        let places = Places {
-            store: &session.location,
-            state: session.state.as_ref().map(|state| state.root()),
-            config_file: session.config_file.as_deref(),
-            approvers_file: session.approvers.file.as_deref(),
-            anchor: session.anchor.as_ref().and_then(|anchor| anchor.file()),
-            opened: opened.map(|path| run.definition.workspace.join(path)).collect(),
-        };
-        for WithinReach { says, hint } in places.within_reach(&protection) {
-            self.tell(watching, &format!("warning: {says}; {hint}"));
-        }
-    }
-
     /// Tells something to people; machines have the events.
     fn tell(&self, watching: &Watching, text: &str) {
         match watching {
-            Watching::Terminal(live) => live.say(text),
+            Watching::Terminal(live) => live.say(&self.output.paint_beside().fitted(text)),
             Watching::Reader(_) => self.output.note(text),
             Watching::Machine(_) => {}
         }
     }
-}
-
-/// Returns what keeps the processes of a run away from what is not theirs, unless an agent is an exception.
-fn protection(run: &Run) -> Protection {
-    Launcher::protection_of(&run.definition.workflow.confinement(None))
 }
 
 impl Watching {

@@ -80,6 +80,8 @@ mod queue;
 mod reach;
 #[path = "run/record.rs"]
 mod record;
+#[path = "run/shown.rs"]
+mod shown;
 #[path = "run/signatures.rs"]
 mod signatures;
 #[path = "run/site.rs"]

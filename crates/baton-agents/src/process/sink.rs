@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// How long a log may be.
+use super::telling::size;
+
+/// How long a log may be. What comes after that is counted, and the log says how much it was.
 pub const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Where the output of a program goes while it runs.
@@ -27,19 +29,17 @@ pub type Listener = dyn FnMut(&[u8]) + Send;
 #[derive(Debug)]
 pub struct Log {
     file: File,
-    room: u64,
     most: u64,
+    /// How much more fits.
+    room: u64,
+    /// How much did not.
+    cut: u64,
 }
 
 impl Sink {
     /// Makes a log; what was in the file before is gone.
     pub fn log(path: &Path) -> io::Result<Sink> {
-        Sink::log_up_to(path, LOG_BYTES_MAX)
-    }
-
-    /// Makes a log that grows to another limit.
-    pub(crate) fn log_up_to(path: &Path, most: u64) -> io::Result<Sink> {
-        Ok(Sink::Log(Log { file: File::create(path)?, room: most, most }))
+        Ok(Sink::Log(Log::up_to(File::create(path)?, LOG_BYTES_MAX)))
     }
 
     /// Takes some output. What cannot be written is no reason to stop the work.
@@ -53,17 +53,25 @@ impl Sink {
 }
 
 impl Log {
+    fn up_to(file: File, most: u64) -> Log {
+        Log { file, most, room: most, cut: 0 }
+    }
+
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.room == 0 {
-            return Ok(());
-        }
         let fits = usize::try_from(self.room).unwrap_or(usize::MAX).min(bytes.len());
         self.room -= fits as u64;
-        self.file.write_all(&bytes[..fits])?;
-        if self.room == 0 {
-            writeln!(self.file, "\n[baton: cut here, after {} MiB]", self.most / 1024 / 1024)?;
+        self.cut += (bytes.len() - fits) as u64;
+        self.file.write_all(&bytes[..fits])
+    }
+}
+
+/// Only when nothing more comes is it known how much was cut.
+impl Drop for Log {
+    fn drop(&mut self) {
+        if self.cut > 0 {
+            let (most, cut) = (size(self.most as usize), self.cut);
+            let _ = writeln!(self.file, "\n[baton: cut here, after {most}; {cut} more bytes were written]");
         }
-        Ok(())
     }
 }
 
@@ -86,10 +94,20 @@ mod tests {
     #[test]
     fn log_is_cut_once() {
         let scratch = Scratch::new();
-        let mut log = Log { file: File::create(scratch.path("log")).unwrap(), room: 5, most: LOG_BYTES_MAX };
+        let mut log = Log::up_to(File::create(scratch.path("log")).unwrap(), 5);
         for piece in ["abc", "def", "ghi"] {
             log.write(piece.as_bytes()).unwrap();
         }
-        assert_eq!(scratch.read("log"), "abcde\n[baton: cut here, after 64 MiB]\n");
+        drop(log);
+        assert_eq!(scratch.read("log"), "abcde\n[baton: cut here, after 5 bytes; 4 more bytes were written]\n");
+    }
+
+    #[test]
+    fn log_that_is_just_full_is_not_cut() {
+        let scratch = Scratch::new();
+        let mut log = Log::up_to(File::create(scratch.path("log")).unwrap(), 5);
+        log.write(b"abcde").unwrap();
+        drop(log);
+        assert_eq!(scratch.read("log"), "abcde");
     }
 }

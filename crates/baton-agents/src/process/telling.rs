@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use baton_engine::failure::{Code, Failure, Transience};
+use baton_engine::failure::{Code, CommandStream, Failure, Transience};
 
 use super::ProcessEnd;
 
@@ -28,10 +28,10 @@ impl ProcessEnd {
             ProcessEnd::Exited { status, stdout, tail }
                 if status.code().is_some_and(|code| NOT_RUNNABLE.contains(&code)) =>
             {
-                Some(permanent(Code::dependency_missing(), told(*status, stdout, tail)))
+                Some(for_good(ended_badly(Code::dependency_missing(), *status, stdout, tail)))
             }
             ProcessEnd::Exited { status, stdout, tail } => {
-                failed(Code::processing_error(), told(*status, stdout, tail))
+                Some(ended_badly(Code::processing_error(), *status, stdout, tail))
             }
             ProcessEnd::Flooded { most } => {
                 failed(Code::validation_failed(), format!("the command wrote more than {} to stdout", size(*most)))
@@ -61,7 +61,21 @@ pub fn not_started(program: &Path, error: &io::Error) -> Failure {
 
 /// Makes a failure after which another attempt makes no sense.
 pub(crate) fn permanent(code: Code, message: impl Into<String>) -> Failure {
-    Failure { chance: Transience::Permanent, ..Failure::new(code, message) }
+    for_good(Failure::new(code, message))
+}
+
+fn for_good(failure: Failure) -> Failure {
+    Failure { chance: Transience::Permanent, ..failure }
+}
+
+/// Makes the failure of a command that did not end well.
+pub fn ended_badly(code: Code, status: ExitStatus, stdout: &[u8], tail: &str) -> Failure {
+    let stream = match (tail.is_empty(), last_lines(stdout).is_empty()) {
+        (false, _) => Some(CommandStream::Stderr),
+        (true, false) => Some(CommandStream::Stdout),
+        (true, true) => None,
+    };
+    Failure { stream, ..Failure::new(code, told(status, stdout, tail)) }
 }
 
 /// Tells how a command ended that did not end well. Who wrote nothing to stderr may have complained on stdout.

@@ -163,10 +163,13 @@ impl Driver {
         }
     }
 
-    /// Looks once more at what a person approved right before a phase: nobody has approved what it has become since.
+    /// Looks once more at what people approved on the way to a phase, and nobody since then may change: nobody has approved
+    /// what it has become.
     async fn refuse_changes(&self, run: &Run, phase: &str) -> Result<(), NoWayBack> {
-        for gate in flow::approved_before(run, phase) {
-            let examined = approved_files(gate);
+        for approval in flow::approved_before(run, phase) {
+            let gate = approval.gate;
+            let mut examined = approved_files(gate);
+            examined.retain(|seen| seen.path.as_deref().is_none_or(|path| approval.holds_for(path)));
             let paths = examined.iter().filter_map(|seen| seen.path.clone()).collect();
             let now = self.evidence.identify(&run.definition.workspace, &view::kept(run), paths).await;
             let changes = match now.map(|now| evidence::after_approval(&examined, &now)) {

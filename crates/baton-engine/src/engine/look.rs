@@ -1,9 +1,14 @@
 //! Looking at handoffs and runs: their events, and the documents in them.
 
+use std::collections::HashSet;
+
+use baton_protocol::model::Document;
+
 use super::{Engine, Problem};
+use crate::answer;
 use crate::definition::Definition;
 use crate::evidence::{self, ExaminedClaim};
-use crate::handoff::{Digest, Handoff, WrittenDocument};
+use crate::handoff::{Digest, Handoff, StateName, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Fact};
 use crate::lifecycle::Command;
@@ -43,6 +48,23 @@ impl Engine {
     /// Returns what a person is asked about a handoff; `None` if it does not wait for a person.
     pub async fn question(&self, handoff: &Handoff) -> Result<Option<Question>, Problem> {
         Ok(Question::of(handoff, &self.events_of_run(&handoff.run).await?))
+    }
+
+    /// Returns those checks and groups among handoffs that were completed with a result that is not good. Their state does
+    /// not tell: a command that says no has done its work.
+    pub async fn not_passed(&self, handoffs: &[Handoff]) -> Result<HashSet<HandoffId>, Problem> {
+        let is_drivers = |handoff: &&Handoff| handoff.terms.step.as_ref().is_some_and(|step| step.role.is_drivers());
+        let mut found = HashSet::new();
+        for handoff in handoffs.iter().filter(is_drivers).filter(|handoff| !handoff.is_run()) {
+            if handoff.state.name() == StateName::Completed
+                && let Some(document) = reported_document(&self.store.history_of(&handoff.id).await?)
+                && let Some(Document::Report(report)) = document.read()
+                && !answer::passes(&report)
+            {
+                found.insert(handoff.id.clone());
+            }
+        }
+        Ok(found)
     }
 
     /// Returns what the run of a handoff was started with; `None` if the handoff belongs to no workflow.

@@ -1,16 +1,18 @@
 //! Beginning again: a person lets a run go back to one of its phases, and what came after it is done again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use baton_protocol::model::terms::Outcome;
 
-use super::turn::{Turn, onward, what_failed};
+use super::feedback::what_failed;
+use super::turn::{Turn, onward};
 use super::{FlowFault, call_off};
 use crate::definition::LocatedPhase;
 use crate::draft::Draft;
 use crate::handoff::{About, Note};
 use crate::lifecycle::{Command, Refusal, Requeue};
+use crate::overlap::overlap;
 use crate::route::{RouteRow, route};
 use crate::run::{Run, TrackedHandoff};
 use crate::step::Role;
@@ -206,19 +208,55 @@ fn has_review(located: &LocatedPhase<'_>) -> bool {
     located.phase().review.is_some()
 }
 
-/// Returns what people approved right before a phase that was entered already, also inside of a group.
-pub(crate) fn approved_before<'r>(run: &'r Run, phase: &str) -> Vec<&'r TrackedHandoff> {
-    let leads_here = |tracked: &&TrackedHandoff| tracked.route.as_ref().is_some_and(|route| route.to == phase);
-    let mut open: Vec<&TrackedHandoff> = run.handoffs().rev().find(leads_here).into_iter().collect();
-    let mut approved: Vec<&TrackedHandoff> = Vec::new();
-    while let Some(tracked) = open.pop() {
-        open.extend(run.members(&tracked.handoff.id));
-        let is_latest = run.latest(&tracked.step.phase).is_some_and(|latest| latest.handoff.id == tracked.handoff.id);
-        if is_latest && tracked.passed() && asks_person(run, tracked) {
-            approved.push(tracked);
+/// Something that people approved on the way to a phase.
+pub(crate) struct EarlierApproval<'r> {
+    /// What they approved.
+    pub(crate) gate: &'r TrackedHandoff,
+    /// Patterns of the files that the phases since then may change. What they cover is theirs.
+    changed_since: Vec<String>,
+}
+
+impl EarlierApproval<'_> {
+    /// Returns whether nobody since then may change a file or folder that was approved.
+    pub(crate) fn holds_for(&self, path: &str) -> bool {
+        let inside = format!("{path}/**");
+        !self.changed_since.iter().any(|pattern| overlap(pattern, path) || overlap(pattern, &inside))
+    }
+}
+
+/// Returns what people approved on the way to a phase, also inside of groups, as far back as it is known which files the phases
+/// since then may change.
+pub(crate) fn approved_before<'r>(run: &'r Run, phase: &str) -> Vec<EarlierApproval<'r>> {
+    let entered = run.latest(phase).and_then(|visit| visit.step.after.as_ref());
+    let mut next = entered.and_then(|after| run.find(&run.speaker(after))).or_else(|| before(run, phase));
+    let (mut approved, mut changed_since, mut met) = (Vec::new(), Vec::new(), HashSet::new());
+    while let Some(tracked) = next.filter(|tracked| met.insert(tracked.handoff.id.as_str())) {
+        let all = with_members(run, tracked);
+        for gate in &all {
+            let is_latest = run.latest(&gate.step.phase).is_some_and(|latest| latest.handoff.id == gate.handoff.id);
+            if is_latest && gate.passed() && asks_person(run, gate) {
+                approved.push(EarlierApproval { gate, changed_since: changed_since.clone() });
+            }
         }
+        for worker in all.iter().filter(|tracked| matches!(tracked.step.role, Role::Work | Role::Check)) {
+            let located = run.definition.locate(&worker.step.phase);
+            // Who may change everything may have changed what was approved before.
+            let Some(writes) = located.and_then(|located| located.phase().writes.clone()) else { return approved };
+            changed_since.extend(writes.0);
+        }
+        next = tracked.step.after.as_ref().and_then(|after| run.find(&run.speaker(after)));
     }
     approved
+}
+
+/// Returns a handoff with everything inside of it.
+fn with_members<'r>(run: &'r Run, tracked: &'r TrackedHandoff) -> Vec<&'r TrackedHandoff> {
+    let (mut open, mut all) = (vec![tracked], Vec::new());
+    while let Some(tracked) = open.pop() {
+        open.extend(run.members(&tracked.handoff.id));
+        all.push(tracked);
+    }
+    all
 }
 
 /// Returns the last visit of a phase of the run itself.
@@ -235,7 +273,7 @@ pub(super) fn enter(draft: &mut Draft, requeue: &Requeue) -> Result<(), FlowFaul
         Some(earlier) => earlier.step.after.clone(),
         None => before(&draft.run, phase).map(|before| before.handoff.id.clone()),
     };
-    let mut notes = earlier.map(what_failed).unwrap_or_default();
+    let mut notes = earlier.map(|earlier| what_failed(&draft.run, earlier)).unwrap_or_default();
     notes.extend(requeue.note.as_deref().map(|text| Note::new(About::Requeued, &*requeue.by, text)));
     let root = draft.run.root().handoff.id.clone();
     super::enter::enter(draft, phase, Some(root), previous.as_ref(), notes)

@@ -330,7 +330,11 @@ fn title(run: &Run, tracked: &TrackedHandoff, trouble: Option<&FailedCommand>) -
         (State::AwaitingPerson { ask: Ask::Clarification }, _) => format!("{phase}: {agent} asks"),
         (_, Role::Gate) => {
             let name = gate_of(run, tracked).and_then(|gate| gate.name.clone()).unwrap_or_else(|| phase.clone());
-            format!("{name}: approve?")
+            match (name.ends_with('?'), tracked.handoff.terms.choices.is_empty()) {
+                (true, _) => name,
+                (false, true) => format!("{name}: approve?"),
+                (false, false) => format!("{name}: choose one"),
+            }
         }
         (_, Role::Escalation) => {
             let about = tracked.step.about.as_ref().and_then(|about| run.find(about));

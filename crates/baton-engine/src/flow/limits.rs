@@ -78,6 +78,8 @@ pub(super) fn reached(run: &Run, next: &Next<'_>, now: Timestamp) -> Option<Stri
         let made = scope.counted.handoffs;
         return told(scope, format!("{made} handoffs were made; the limit is {limit}"));
     }
+    // What a person said at one phase of a round holds for the others.
+    let is_allowed = next.role.is_phase() && run.counted.is_allowed_once_more(next.phase);
     let visits = |counted: &RunCounters| counted.visits(next.phase);
     let own = located.as_ref().and_then(|located| located.phase().visits);
     let visited = match own {
@@ -85,11 +87,11 @@ pub(super) fn reached(run: &Run, next: &Next<'_>, now: Timestamp) -> Option<Stri
         Some(own) => scopes.last().filter(|scope| own > 0 && visits(&scope.counted) >= own).map(|scope| (scope, own)),
         None => over(&scopes, |limits| limits.visits_per_phase, (3, true), visits),
     };
-    if let Some((scope, limit)) = visited.filter(|_| next.role.is_phase()) {
+    if let Some((scope, limit)) = visited.filter(|_| next.role.is_phase() && !is_allowed) {
         let (phase, visits) = (next.phase, visits(&scope.counted));
         return Some(format!("the phase {phase} was visited {visits} times; the limit is {limit}"));
     }
-    if let Some(agent) = next.agent {
+    if let Some(agent) = next.agent.filter(|_| !is_allowed) {
         let exchanges = |counted: &RunCounters| counted.exchanges_with(next.phase, agent);
         // The usual limit lets work come back three times.
         let back = |counted: &RunCounters| exchanges(counted).saturating_sub(1);

@@ -6,7 +6,7 @@ use baton_protocol::model::Report;
 use serde_json::Value;
 
 use crate::answer;
-use crate::failure::{Code, Failure};
+use crate::failure::{Code, CommandStream, Failure};
 use crate::handoff::State;
 use crate::people::FailedCommand;
 use crate::run::{Run, TrackedHandoff};
@@ -17,9 +17,6 @@ const STDERR: &str = "stderr.log";
 
 /// Where it writes what goes to standard output.
 const STDOUT: &str = "stdout.log";
-
-/// Ends the sentence before what a command said there.
-const ON_STDOUT: &str = "; it said last on stdout:";
 
 /// Returns why a handoff failed; `None` if it did not.
 pub fn trouble(run: &Run, subject: &TrackedHandoff) -> Option<FailedCommand> {
@@ -53,8 +50,8 @@ fn of_check(run: &Run, subject: &TrackedHandoff, report: &Report) -> FailedComma
 /// Takes a message apart: its first line says what happened, the others what was said.
 fn told(message: &str) -> (String, String) {
     let (first, rest) = message.split_once('\n').unwrap_or((message, ""));
-    let first = first.trim_end().trim_end_matches(ON_STDOUT).trim_end_matches("; it said last:").trim_end_matches(':');
-    (first.to_owned(), rest.trim().to_owned())
+    let (first, _) = first.rsplit_once("; it said last").unwrap_or((first, ""));
+    (first.trim_end().trim_end_matches(':').to_owned(), rest.trim().to_owned())
 }
 
 fn log(run: &Run, subject: &TrackedHandoff) -> Option<PathBuf> {
@@ -73,7 +70,7 @@ fn log(run: &Run, subject: &TrackedHandoff) -> Option<PathBuf> {
 
 /// Says whether standard output tells more about a failure: there is the report that was refused.
 fn is_on_stdout(failure: &Failure) -> bool {
-    failure.code == Code::validation_failed() || failure.message.contains(ON_STDOUT)
+    failure.code == Code::validation_failed() || failure.stream == Some(CommandStream::Stdout)
 }
 
 #[cfg(test)]

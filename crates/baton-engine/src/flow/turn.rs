@@ -5,6 +5,7 @@ use baton_protocol::model::{PhaseFindings, Report};
 use baton_protocol::wire::{Label, same_word};
 use baton_protocol::workflow::Phase;
 
+use super::feedback::{feedback, note, told, what_failed};
 use super::values::{context, names};
 use super::{FlowFault, PhasePart, complete, enter, gates, stop};
 use crate::answer::{self, Opinion};
@@ -14,7 +15,7 @@ use crate::expression;
 use crate::failure::Code;
 use crate::handoff::{About, Note, State};
 use crate::id::HandoffId;
-use crate::lifecycle::{Command, Decide, Decision, Route, SkippedPhase};
+use crate::lifecycle::{Command, Decide, Route, SkippedPhase};
 use crate::route::{RouteRow, Target, route};
 use crate::run::{CONTINUE, REVISE, RecordFault, Run, TrackedHandoff};
 use crate::sabotage::{Bug, planted};
@@ -153,7 +154,7 @@ fn after_phase(run: &Run, tracked: &TrackedHandoff) -> Result<DecidedTurn, FlowF
             let failure = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
             let what = failure.unwrap_or_else(|| tracked.handoff.state.name().to_string());
             let why = format!("{} has failed: {what}", phase.id());
-            Ok(failed(run, tracked, &located, &why, note(About::Feedback, tracked, &what)))
+            Ok(failed(run, tracked, &located, &why, feedback(run, tracked, &what)))
         }
     }
 }
@@ -200,7 +201,7 @@ fn not_good(
         (Some(verdict), _) => format!("{} says {verdict}", tracked.handoff.terms.to),
         (None, _) => format!("{} did not pass", located.phase().id()),
     };
-    Ok(failed(run, tracked, located, &why, note(About::Feedback, tracked, &told(report))))
+    Ok(failed(run, tracked, located, &why, feedback(run, tracked, &told(report))))
 }
 
 /// Says what a report of a phase tells about the work. A review must say yes; issues of one that can send work back are
@@ -229,7 +230,7 @@ fn validates(phase: &Phase, report: &Report) -> bool {
 }
 
 /// Returns whether the agent itself has said that it must not go on.
-fn is_stopped(tracked: &TrackedHandoff) -> bool {
+pub(super) fn is_stopped(tracked: &TrackedHandoff) -> bool {
     tracked.handoff.last_failure.as_ref().is_some_and(|failure| failure.code == Code::stopped())
 }
 
@@ -240,7 +241,7 @@ fn stopped(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>, repo
     // A workflow inside another one is a line of phases like any other; what runs beside others is judged with them.
     let validates = validates(located.phase(), report);
     if validates && (located.phase().on_failure.is_some() || worker_before(run, located).is_some()) {
-        return failed(run, tracked, located, &why, note(About::Feedback, tracked, &told(report)));
+        return failed(run, tracked, located, &why, feedback(run, tracked, &told(report)));
     }
     if located.is_in_lane() {
         return decided(Turn::Stop, "stop", &why);
@@ -265,7 +266,7 @@ fn ask(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>, why: &st
 }
 
 /// A phase has failed: as it says, or back to the agent before it, or a person decides.
-fn failed(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>, why: &str, note: Note) -> DecidedTurn {
+fn failed(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>, why: &str, notes: Vec<Note>) -> DecidedTurn {
     let phase = located.phase();
     let person = || ask(run, tracked, located, why);
     let has_failed = !matches!(tracked.handoff.state, State::Completed { .. }) && !is_stopped(tracked);
@@ -274,11 +275,11 @@ fn failed(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>, why: 
         Some(word) if same_word(word, "gate") => person(),
         // Nobody can change a review that was never given, but whoever gives it.
         Some(_) if is_review(phase) && has_failed => person(),
-        Some(name) => go(located, name, why, vec![note]),
+        Some(name) => go(located, name, why, notes),
         None if located.is_branch() => decided(Turn::Stop, "stop", why),
         None if tracked.step.role == Role::Work && has_failed => person(),
         None => match worker_before(run, located) {
-            Some(writer) => go(located, writer.id(), why, vec![note]),
+            Some(writer) => go(located, writer.id(), why, notes),
             None if tracked.step.role == Role::Gate => decided(Turn::Stop, "stop", why),
             None => person(),
         },
@@ -334,7 +335,7 @@ fn after_failure(run: &Run, gate: &TrackedHandoff) -> Result<DecidedTurn, FlowFa
     let by = &gate.decided.as_ref().map_or_else(|| "a person".to_owned(), Decide::who);
     let answer = gate.answer().unwrap_or("stop");
     let said = gate.decided.as_ref().and_then(|decide| decide.note.clone());
-    let mut notes = what_failed(about);
+    let mut notes = what_failed(run, about);
     notes.extend(said.map(|text| Note::new(About::Feedback, by, text)));
     let why = format!("{by} chose {answer}");
     Ok(match answer {
@@ -354,20 +355,12 @@ fn after_failure(run: &Run, gate: &TrackedHandoff) -> Result<DecidedTurn, FlowFa
     })
 }
 
-/// What the next attempt must know about what went wrong.
-pub(super) fn what_failed(about: &TrackedHandoff) -> Vec<Note> {
-    let failure = about.handoff.last_failure.as_ref().map(ToString::to_string);
-    let failure = failure.map(|text| note(about_failure(about), about, &text));
-    let report = about.report().filter(|report| !answer::passes(report) && !is_stopped(about));
-    failure.into_iter().chain(report.map(|report| note(About::Feedback, about, &told(report)))).collect()
-}
-
 /// What a person decided at a limit: it goes on as it would have, or not at all.
 fn after_limit(run: &Run, gate: &TrackedHandoff) -> Result<DecidedTurn, FlowFault> {
     let by = &gate.decided.as_ref().map_or_else(|| "a person".to_owned(), Decide::who);
     let answer = gate.answer().unwrap_or("stop");
     let why = format!("{by} chose {answer} at the limit");
-    if !same_word(answer, "continue") && !same_word(answer, REVISE) {
+    if !same_word(answer, CONTINUE) && !same_word(answer, REVISE) {
         return Ok(decided(Turn::Stop, "stop", &why));
     }
     let about = gate.step.about.as_ref().ok_or(RecordFault::Gone("what reached the limit"))?;
@@ -439,36 +432,6 @@ fn go(located: &LocatedPhase<'_>, name: &str, why: &str, notes: Vec<Note>) -> De
 fn decided(turn: Turn, to: &str, why: &str) -> DecidedTurn {
     let route = Route { to: to.to_owned(), why: why.to_owned(), instead_of: None, skipped: Vec::new() };
     DecidedTurn { turn, route }
-}
-
-/// What a report says to the agent that must do the work again.
-fn told(report: &Report) -> String {
-    let context = context(report).map(str::to_owned);
-    let verdict = report.verdict.as_ref().map(|verdict| format!("Verdict: {verdict}"));
-    // What the members of a group said is handed over by themselves.
-    let found =
-        report.findings.as_ref().filter(|findings| !matches!(findings, PhaseFindings::Parallel(_))).map(|findings| {
-            use baton_protocol::wire::Wire as _;
-            findings.write().to_string()
-        });
-    let issues = report.issues.iter().cloned();
-    let parts: Vec<String> = verdict.into_iter().chain(context).chain(issues).chain(found).collect();
-    parts.join("\n")
-}
-
-/// Only a report can be refuted; whatever else went wrong is told as it is.
-fn about_failure(tracked: &TrackedHandoff) -> About {
-    let failure = tracked.handoff.last_failure.as_ref();
-    match failure.is_some_and(|failure| failure.code == Code::validation_failed()) {
-        true => About::Refuted,
-        false => About::Feedback,
-    }
-}
-
-fn note(about: About, tracked: &TrackedHandoff, text: &str) -> Note {
-    let person = tracked.decided.as_ref().filter(|decide| matches!(decide.decision, Decision::Reject { .. }));
-    let from = person.map_or_else(|| tracked.handoff.terms.to.clone(), Decide::who);
-    Note::new(about, from, text)
 }
 
 /// Returns whether an expression holds for a phase; without one it does.

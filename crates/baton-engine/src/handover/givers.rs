@@ -102,7 +102,7 @@ fn speaks(giver: &TrackedHandoff) -> bool {
 }
 
 /// Returns the latest visit of every phase inside a group, in the order in which they began.
-fn members<'r>(run: &'r Run, group: &TrackedHandoff) -> Vec<&'r TrackedHandoff> {
+pub(crate) fn members<'r>(run: &'r Run, group: &TrackedHandoff) -> Vec<&'r TrackedHandoff> {
     let mut latest: Vec<&TrackedHandoff> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for member in run.members(&group.handoff.id) {

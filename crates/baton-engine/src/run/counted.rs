@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use baton_protocol::wire::same_word;
 use jiff::Timestamp;
 use rpds::HashTrieMapSync;
 
+use super::CONTINUE;
 use crate::journal::Fact;
-use crate::lifecycle::Command;
+use crate::lifecycle::{Command, Decision};
 use crate::sabotage::{Bug, planted};
 use crate::step::{Role, Step};
 
@@ -23,6 +25,8 @@ pub struct RunCounters {
     /// What was used when a person was last asked because of a limit.
     pub asked_at: Used,
     visits: HashTrieMapSync<String, u64>,
+    /// How often each phase was visited when a person last said `continue`, by the list of phases that they said it in.
+    continued: HashTrieMapSync<String, HashTrieMapSync<String, u64>>,
     failures: HashTrieMapSync<(String, String), u64>,
     /// Which agents had their turn in which phase, without repetitions.
     turns: Arc<VecDeque<Arc<(String, String)>>>,
@@ -50,6 +54,7 @@ impl RunCounters {
             used: Used::default(),
             asked_at: Used::default(),
             visits,
+            continued: HashTrieMapSync::new_sync(),
             failures,
             turns: Arc::default(),
         }
@@ -60,6 +65,10 @@ impl RunCounters {
         self.used.cost_micros = self.used.cost_micros.saturating_add(used.cost_micros);
         match fact {
             Fact::Accepted(_) if step.role == Role::Limit => self.asked_at = self.used,
+            _ if chooses(step, fact, CONTINUE) => {
+                let list = step.phase.rsplit_once('/').map_or("", |(list, _)| list).to_owned();
+                self.continued.insert_mut(list, self.visits.clone());
+            }
             Fact::Accepted(_) if step.role.is_counted() => {
                 self.handoffs += u64::from(!(step.role == Role::Check && planted(Bug::CounterNotCounted)));
                 if step.role.is_phase() {
@@ -87,6 +96,16 @@ impl RunCounters {
         self.visits.get(phase).copied().unwrap_or_default()
     }
 
+    /// Returns whether a person has allowed one more round, and the phase was not visited in it yet.
+    ///
+    /// A round covers each phase once that is in the same list as the one where the person said `continue`, or inside of
+    /// it. Somebody who lets work be built again wants it to be reviewed again, too.
+    pub fn is_allowed_once_more(&self, phase: &str) -> bool {
+        let lists = phase.match_indices('/').map(|(end, _)| &phase[..end]);
+        let mut rounds = std::iter::once("").chain(lists).filter_map(|list| self.continued.get(list));
+        rounds.any(|before| before.get(phase).copied().unwrap_or_default() == self.visits(phase))
+    }
+
     /// Returns how often the same failure happened in a phase.
     pub fn failures(&self, phase: &str, failure: &str) -> u64 {
         self.failures.get(&(phase.to_owned(), failure.to_owned())).copied().unwrap_or_default()
@@ -105,6 +124,13 @@ impl RunCounters {
         // a b a: once there and back.
         (alternate as u64).div_ceil(2)
     }
+}
+
+/// Returns whether a person has chosen a word at a limit.
+pub(super) fn chooses(step: &Step, fact: &Fact, word: &str) -> bool {
+    let Fact::Happened(Command::Decide(decide)) = fact else { return false };
+    let Decision::Answer { answers } = &decide.decision else { return false };
+    step.role == Role::Limit && same_word(answers.trim(), word)
 }
 
 #[cfg(test)]

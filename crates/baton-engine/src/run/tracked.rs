@@ -1,6 +1,7 @@
 //! One handoff of a run, with everything that its events said.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use baton_protocol::Dialect;
 use baton_protocol::model::{Document, Report, Request};
@@ -57,6 +58,8 @@ pub struct TrackedHandoff {
     pub since: Timestamp,
     /// When the first attempt was begun.
     pub begun_at: Option<Timestamp>,
+    /// How long somebody worked on it, or its claims were examined, up to its last event.
+    worked: Duration,
     /// The session of its last attempt, where its program keeps sessions.
     pub session: Option<TrackedSession>,
     /// The skills that its program showed to have been used in the session; `None` if it shows nothing of the kind.
@@ -174,6 +177,10 @@ impl LastReport {
     }
 }
 
+fn between(from: Timestamp, to: Timestamp) -> Duration {
+    Duration::try_from(to.duration_since(from)).unwrap_or_default()
+}
+
 fn was_interrupted(fail: &Fail) -> bool {
     let passes = [Code::timeout(), Code::processing_error()].contains(&fail.failure.code);
     passes && fail.document.is_none() && fail.failure.chance == Transience::Transient
@@ -208,6 +215,7 @@ impl TrackedHandoff {
             ended: 0,
             attempts: 0,
             begun_at: None,
+            worked: Duration::ZERO,
             session: None,
             skills: None,
             earlier: EarlierFigures::default(),
@@ -300,8 +308,33 @@ impl TrackedHandoff {
         if !matches!(fact, Fact::Refused(_)) {
             self.since = handoff.changed_at;
         }
+        self.worked = self.worked_until(handoff.changed_at);
         self.attempt.is_over = handoff.lease().is_none();
         self.handoff = handoff;
+    }
+
+    fn worked_until(&self, now: Timestamp) -> Duration {
+        let is_worked_on = match self.handoff.state {
+            State::Claimed { .. } => true,
+            // After an approval nobody works until a driver comes and looks at the files once more.
+            State::Verifying => !self.handoff.approved,
+            _ => false,
+        };
+        self.worked + if is_worked_on { between(self.handoff.changed_at, now) } else { Duration::ZERO }
+    }
+
+    /// Returns how long it took. Of agents and commands only their own work counts, not the time in which they waited for
+    /// a person, for help or for their next attempt.
+    pub fn took(&self, now: Timestamp) -> Duration {
+        let end = self.handoff.state.finished_at().unwrap_or(now);
+        match self.step.role {
+            Role::Work | Role::Check | Role::Delegation => self.worked_until(end),
+            // A group is claimed by nobody before it is done.
+            Role::Group => between(self.handoff.accepted_at, end),
+            Role::Run | Role::Gate | Role::Escalation | Role::Failure | Role::Limit => {
+                between(self.begun_at.unwrap_or(self.handoff.accepted_at), end)
+            }
+        }
     }
 
     /// Takes what identifies how the workspace was before an attempt. What was said first counts.

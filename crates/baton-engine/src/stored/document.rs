@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::failure::{Code, Failure, Transience};
+use crate::failure::{Code, CommandStream, Failure, Transience};
 use crate::handoff::{About, Note, WrittenDocument};
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,6 +31,8 @@ pub(super) struct StoredFailure<'s> {
     code: Cow<'s, Code>,
     message: Cow<'s, str>,
     chance: Transience,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stream: Option<CommandStream>,
 }
 
 /// Returns the stored form of each.
@@ -88,14 +90,14 @@ impl From<StoredNote<'_>> for Note {
 
 impl<'s> From<&'s Failure> for StoredFailure<'s> {
     fn from(failure: &'s Failure) -> Self {
-        let Failure { code, message, chance } = failure;
-        StoredFailure { code: Cow::Borrowed(code), message: message.into(), chance: *chance }
+        let Failure { code, message, chance, stream } = failure;
+        StoredFailure { code: Cow::Borrowed(code), message: message.into(), chance: *chance, stream: *stream }
     }
 }
 
 impl From<StoredFailure<'_>> for Failure {
     fn from(stored: StoredFailure<'_>) -> Self {
-        let StoredFailure { code, message, chance } = stored;
-        Failure { code: code.into_owned(), message: message.into_owned(), chance }
+        let StoredFailure { code, message, chance, stream } = stored;
+        Failure { code: code.into_owned(), message: message.into_owned(), chance, stream }
     }
 }

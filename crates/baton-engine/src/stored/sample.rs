@@ -7,7 +7,7 @@ use crate::Fence;
 use crate::approval::{Approval, Approver, Key, Vote};
 use crate::door::Door;
 use crate::evidence::{ClaimFinding, ExaminedClaim, SeenFile, Transcript};
-use crate::failure::{Code, Failure, Transience};
+use crate::failure::{Code, CommandStream, Failure, Transience};
 use crate::handoff::{About, Ask, Digest, Handoff, Lease, Note, State, StateName, Terms, WrittenDocument};
 use crate::id::HandoffId;
 use crate::journal::Fact;
@@ -61,7 +61,12 @@ fn note() -> Note {
 }
 
 fn failure() -> Failure {
-    Failure { code: Code::timeout(), message: text("message"), chance: Transience::Permanent }
+    Failure {
+        code: Code::timeout(),
+        message: text("message"),
+        chance: Transience::Permanent,
+        stream: Some(CommandStream::Stdout),
+    }
 }
 
 fn approver() -> Approver {

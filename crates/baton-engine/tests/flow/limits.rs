@@ -79,13 +79,12 @@ fn person_at_a_limit_continues_revises_or_stops() {
         "{}",
         stopped.story()
     );
-    // Once more, and then the next limit: nothing was reset.
+    // One more round, and then the limit again: nothing was reset.
     let once = decided(&["continue"]);
     assert!(
         once.story().ends_with(
-            "review.limit.1 answered: continue\nreview.limit.1 -> build\nbuild.3 to dev\nbuild.3 -> human\n\
-             build.limit.1 to human\nbuild.limit.1 answered: continue\nbuild.limit.1 -> review\nreview.3 to rev\n\
-             review.3 -> human\nreview.limit.2 to human\nreview.limit.2 waits for a person"
+            "review.limit.1 answered: continue\nreview.limit.1 -> build\nbuild.3 to dev\nbuild.3 -> review\n\
+             review.3 to rev\nreview.3 -> human\nreview.limit.2 to human\nreview.limit.2 waits for a person"
         ),
         "{}",
         once.story()
@@ -100,6 +99,53 @@ fn person_at_a_limit_continues_revises_or_stops() {
         "{}",
         revised.story()
     );
+}
+
+#[test]
+fn one_continue_is_enough_for_a_round_with_everything_inside_it() {
+    let phases =
+        "phases: [{id: build, agent: dev}, {id: reviews, parallel: [{id: safe, agent: rev}, {id: fast, agent: rev}]}]";
+    let text = format!("name: f\n{AGENTS}\n{phases}\nlimits: {{visits_per_phase: 1, ping_pong: 0, handoffs: 0}}");
+    let play = Play::of(&text)
+        .tell("reviews/safe", never_content(9))
+        .tell("reviews?limit", vec![answers("continue"); 2])
+        .play();
+    assert_eq!(gates(&play), 3, "once per round:\n{}", play.story());
+    assert!(play.story().ends_with("reviews.limit.3 waits for a person"), "{}", play.story());
+}
+
+#[test]
+fn one_continue_is_enough_for_two_agents_to_exchange_work_once_more() {
+    let rounds = |words: usize| {
+        let play = Play::of(&flow("visits_per_phase: 0, ping_pong: 1"))
+            .tell("review", never_content(20))
+            .tell("review?limit", vec![answers("continue"); words])
+            .tell("build?limit", vec![answers("continue"); words])
+            .play();
+        (play, words)
+    };
+    let (first, _) = rounds(0);
+    let (before, asked) = (first.run.visits("build") + first.run.visits("review"), gates(&first));
+    assert_eq!(asked, 1, "{}", first.story());
+    let (once, _) = rounds(1);
+    let after = once.run.visits("build") + once.run.visits("review");
+    assert!(after >= before + 2, "both have had their turn:\n{}", once.story());
+}
+
+#[test]
+fn what_a_person_says_about_one_item_does_not_count_for_the_others() {
+    let phases = "phases: [{id: each, foreach: inputs.names, at_once: 1, phases: [{id: build, agent: dev}, {id: review, agent: rev}]}]";
+    let text = format!(
+        "name: f\n{AGENTS}\ninputs: {{names: {{default: [a, b]}}}}\n{phases}\nlimits: {{visits_per_phase: 1, ping_pong: 0}}"
+    );
+    let refused_once = || [verdict("CHANGES_REQUESTED", "Again."), verdict("APPROVED", "Good.")];
+    let play = Play::of(&text)
+        .tell("each/a/review", refused_once())
+        .tell("each/b/review", refused_once())
+        .tell("each/a/review?limit", [answers("continue")])
+        .play();
+    assert!(play.story().ends_with("each.b.review.limit.1 waits for a person"), "{}", play.story());
+    assert_eq!(gates(&play), 2, "{}", play.story());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::RuleFindings;
 use crate::diagnostic::excerpt;
+use crate::model::Report;
 use crate::wire::{closest, distinct};
 use crate::workflow::expression::Reference;
 use crate::workflow::{WorkflowCase, Within};
@@ -12,6 +13,9 @@ rule! {
     ///
     /// - `inputs.NAME`: an input that the workflow declares
     /// - `phases.ID`: a phase that can come before this one; with `-` in its name, `phases['ID']`
+    /// - `phases.ID.MEMBER`: what is known of every phase (`passed`, `status`, `summary`, …), or a field of its report. A
+    ///   name that is one slip away from one of these is an error; if your agents report such a field, write
+    ///   `phases.ID['MEMBER']`
     /// - `run`: the run itself
     /// - the item of a `foreach` around it: `item`, or the name in `as`
     ///
@@ -80,7 +84,9 @@ fn fault(case: &WorkflowCase<'_>, reference: &Reference, step: Option<usize>, it
         (name, ..) if items.contains(&name) || FUNCTIONS.contains(&name) => None,
         ("inputs", None, _) | ("phases", None, Some(_)) => None,
         ("inputs", Some(name), _) => unknown_input(case, name),
-        ("phases", Some(id), Some(step)) => unknown_phase(case, id, step),
+        ("phases", Some(id), Some(step)) => {
+            unknown_phase(case, id, step).or_else(|| unknown_member(id, reference.get(2)?))
+        }
         (name, ..) => Some(unknown_name(name, step.is_some(), items)),
     }
 }
@@ -124,6 +130,23 @@ fn unknown_phase(case: &WorkflowCase<'_>, id: &str, step: usize) -> Option<(Stri
         )),
         None => Some((format!("unknown phase `{}`", excerpt(id)), help_for(case, id, step))),
     }
+}
+
+/// What expressions see of every phase, beside the fields of its report.
+const OF_EVERY_PHASE: [&str; 7] = ["passed", "status", "failed", "visits", "answer", "context", "expectations"];
+
+/// Finds a member that is misspelt. A report may have fields of its own, so a name that is like no other may well be there.
+fn unknown_member(id: &str, name: &str) -> Option<(String, String)> {
+    let known = [&OF_EVERY_PHASE[..], Report::MEMBERS].concat();
+    if known.contains(&name) {
+        return None;
+    }
+    let slips = if name.len() < 8 { 1 } else { 2 };
+    let is_near = |member: &&&str| name.len() > 4 && strsim::damerau_levenshtein(name, member) <= slips;
+    let meant = known.iter().find(is_near)?;
+    let phase = if id.contains('-') { format!("phases['{id}']") } else { format!("phases.{id}") };
+    let help = format!("did you mean `{phase}.{meant}`? A field of your own is `{phase}['{name}']`");
+    Some((format!("a phase has no `{}`", excerpt(name)), help))
 }
 
 fn help_for(case: &WorkflowCase<'_>, id: &str, step: usize) -> String {

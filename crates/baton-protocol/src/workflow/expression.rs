@@ -50,21 +50,24 @@ fn references(names: std::collections::HashSet<String>, text: &str) -> Vec<Refer
     let mut found: Vec<Reference> =
         names.into_iter().map(|name| name.split('.').map(str::to_owned).collect()).collect();
     for root in ["phases", "inputs"] {
-        found.extend(quoted(text, root).into_iter().map(|name| vec![root.to_owned(), name]));
+        found.extend(quoted(text, root).into_iter().map(|names| [vec![root.to_owned()], names].concat()));
     }
     found.sort();
     found.dedup();
     found
 }
 
-/// Returns the names in `root['name']`, which the template engine does not list.
-fn quoted(text: &str, root: &str) -> Vec<String> {
+/// Returns the names in `root['name']` and `root['name'].member`, which the template engine does not list.
+fn quoted(text: &str, root: &str) -> Vec<Vec<String>> {
     let behind = |(at, _): (usize, &str)| text[at + root.len()..].trim_start().strip_prefix('[');
     let name = |rest: &str| {
         let rest = rest.trim_start();
         let quote = rest.chars().next().filter(|first| matches!(first, '\'' | '"'))?;
         let (name, rest) = rest[1..].split_once(quote)?;
-        rest.trim_start().starts_with(']').then(|| name.to_owned())
+        let member = rest.trim_start().strip_prefix(']')?.strip_prefix('.').map(|rest| {
+            rest.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect::<String>()
+        });
+        Some(std::iter::once(name.to_owned()).chain(member.filter(|member| !member.is_empty())).collect())
     };
     text.match_indices(root).filter_map(behind).filter_map(name).collect()
 }
@@ -80,7 +83,8 @@ mod tests {
     #[test]
     fn names_are_found_with_what_is_behind_their_dots() {
         assert_eq!(names("phases.review.verdict == 'ok' and item"), ["item", "phases.review.verdict"]);
-        assert_eq!(names("phases['p0-check'].passed"), ["phases", "phases.p0-check"]);
+        assert_eq!(names("phases['p0-check'].passed"), ["phases", "phases.p0-check.passed"]);
+        assert_eq!(names("phases['p0-check'] is defined"), ["phases", "phases.p0-check"]);
         let template = of_template("{% for x in inputs.list %}{{ x }}{{ run.id }}{% endfor %}").expect("a template");
         assert_eq!(template, [vec!["inputs", "list"], vec!["run", "id"]]);
     }

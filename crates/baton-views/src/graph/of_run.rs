@@ -57,7 +57,7 @@ pub fn marked(run: &Run, now: Timestamp) -> Graph {
 fn see<K: Ord>(entry: Entry<'_, K, SeenNode>, tracked: &TrackedHandoff, run: &Run, now: Timestamp) {
     let node = entry.or_insert(SeenNode { progress: NodeProgress::Done, visits: 0, took: Duration::ZERO });
     node.visits += 1;
-    node.took += span(tracked, now);
+    node.took += tracked.took(now);
     node.progress = match (node.visits, progress(tracked, run)) {
         // Of the items of a list the one that is not done counts.
         (2.., NodeProgress::Done) if matches!(node.progress, NodeProgress::Running | NodeProgress::Waiting) => {
@@ -154,13 +154,6 @@ fn progress(tracked: &TrackedHandoff, run: &Run) -> NodeProgress {
         State::AwaitingPerson { .. } | State::Blocked { .. } => NodeProgress::Waiting,
         State::Pending { .. } | State::Claimed { .. } | State::Verifying => NodeProgress::Running,
     }
-}
-
-fn span(tracked: &TrackedHandoff, now: Timestamp) -> Duration {
-    let is_group = tracked.step.role == Role::Group;
-    let begun = tracked.begun_at.filter(|_| !is_group).unwrap_or(tracked.handoff.accepted_at);
-    let ended = tracked.handoff.state.finished_at().unwrap_or(now);
-    Duration::try_from(ended.duration_since(begun)).unwrap_or_default()
 }
 
 /// Returns the path of a phase in the picture, which has one box for all items of a list.

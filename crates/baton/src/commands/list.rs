@@ -53,7 +53,10 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     }
     match handoffs.is_empty() {
         true => output.note(&format!("no such handoff in {}", session.location)),
-        false => output.data(&render::handoff::table(&handoffs, session.now(), output.width()))?,
+        false => {
+            let not_passed = session.run(session.engine.not_passed(&handoffs))?;
+            output.data(&render::handoff::table(&handoffs, &not_passed, session.now(), output.width()))?;
+        }
     }
     if let Some(last) = next {
         output.note(&format!("{} shown; --after {last} shows the next ones", handoffs.len()));

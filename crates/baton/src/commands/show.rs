@@ -3,6 +3,8 @@
 mod file;
 mod run_of_workflow;
 
+use std::collections::HashSet;
+
 use baton_engine::Handoff;
 use baton_engine::engine::{accepted_request, examined_of, shown_document};
 use baton_engine::handoff::{Digest, StateName, WrittenDocument};
@@ -69,7 +71,8 @@ fn show_session(session: &Session, handoffs: &[Handoff], json: bool, output: &Ou
         let handoffs: Vec<_> = handoffs.iter().map(baton_views::handoff::json).collect();
         output.json(&json!({ "version": 1, "run": run, "handoffs": handoffs }))?;
     } else {
-        output.data(&render::handoff::table(handoffs, session.now(), output.width()))?;
+        // Those of a session have neither checks nor groups.
+        output.data(&render::handoff::table(handoffs, &HashSet::new(), session.now(), output.width()))?;
     }
     Ok(Exit::Done)
 }
@@ -102,7 +105,8 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         output.json(&details.json())?;
         return Ok(Exit::Done);
     }
-    let mut text = render::handoff::lines(&handoff, session.now());
+    let passed = session.run(session.engine.not_passed(std::slice::from_ref(&handoff)))?.is_empty();
+    let mut text = render::handoff::lines(&handoff, passed, session.now());
     let mut sheet = Sheet::new(output.paint());
     match question {
         // What was said before stands above.
@@ -115,9 +119,9 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         None => {
             // What a command of the workflow said stands nowhere else.
             let is_check = handoff.terms.step.as_ref().is_some_and(|step| step.role == Role::Check);
-            match report.as_ref() {
+            match report.as_ref().filter(|report| report.digest() != request.digest()) {
                 Some(report) if is_check => render::document::write(&mut sheet, report, ""),
-                Some(report) => render::document::warnings(&mut sheet, report),
+                Some(report) => render::document::write_briefly(&mut sheet, report),
                 None => {}
             }
             render::question::evidence(&mut sheet, &examined_of(&events));

@@ -29,11 +29,30 @@ pub(super) fn check(project: &Path, changes: &[&FileChange]) -> Result<(), Comma
             }
             OpenOptions::new().write(true).open(&path).map_err(|error| unwritable(&path, error))?;
         }
+        inside(project, &path, &folder).map_err(refused_link)?;
         // The new text is put in its place as a whole, which changes the folder.
         let target = fs::canonicalize(&path).ok();
         let folder = target.as_deref().and_then(Path::parent).map_or(folder, Path::to_owned);
         access(&folder, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| unwritable(&folder, error.into()))
     })
+}
+
+fn refused_link(error: io::Error) -> CommandError {
+    refused(error.to_string()).hint("replace the link by a file or a folder, or change what it leads to yourself")
+}
+
+/// Looks whether what stands at a path, or else the innermost folder of it that is there, is in the project. Links within
+/// the project are followed; a link to a place outside could let a project that somebody has cloned change any file.
+fn inside(project: &Path, path: &Path, folder: &Path) -> io::Result<()> {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    let Some(root) = real(project) else { return Ok(()) };
+    match real(path).or_else(|| real(folder)).filter(|target| !target.starts_with(&root)) {
+        Some(target) => {
+            let (path, target) = (path.display(), target.display());
+            Err(io::Error::other(format!("{path} leads out of the project, to {target}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Looks whether the folders of a file are folders; returns the innermost one that is there.
@@ -90,6 +109,9 @@ fn write(project: &Path, change: &FileChange) -> io::Result<()> {
     let path = project.join(&change.path);
     let folders: Vec<PathBuf> = change.folders.iter().map(|folder| project.join(folder)).collect();
     let remove_folders = || folders.iter().rev().map_while(|folder| fs::remove_dir(folder).ok()).for_each(drop);
+    // Since it was looked at, somebody may have put a link there.
+    let there = path.ancestors().skip(1).find(|folder| folder.exists()).unwrap_or(project);
+    inside(project, &path, there)?;
     let Some(text) = &change.after else {
         fs::remove_file(&path)?;
         // Somebody may have put something else into them: then they stay.

@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::sheet::{Sheet, numbered};
 
 /// What says which document it is; it stands elsewhere.
-const IDENTIFYING_MEMBERS: [&str; 9] =
-    ["baton", "document", "id", "from", "to", "phase", "kind", "timestamp", "extensions"];
+const IDENTIFYING_MEMBERS: [&str; 10] =
+    ["baton", "document", "id", "from", "to", "workflow", "phase", "kind", "timestamp", "extensions"];
 
 /// What is written of a report.
 const REPORT_MEMBERS: [&str; 14] = [
@@ -59,17 +59,32 @@ pub(crate) fn write(sheet: &mut Sheet, written: &WrittenDocument, told: &str) {
     warnings(sheet, written);
 }
 
+/// Writes what came of the work in a few lines: how it ended, what was done, which files are there now.
+pub(crate) fn write_briefly(sheet: &mut Sheet, written: &WrittenDocument) {
+    match written.read() {
+        Some(Document::Report(report)) => {
+            sheet.row("reported", &ending(&report));
+            sheet.optional("summary", report.summary.as_deref().or(report.next_context()));
+            artifacts(sheet, &report.artifacts);
+            sheet.row("changed", &report.files_modified.join("\n"));
+        }
+        Some(Document::Request(package)) => {
+            let context = package.context.as_ref();
+            sheet.optional("summary", context.and_then(|context| context.summary.as_deref()));
+            artifacts(sheet, context.map_or(&[], |context| &context.artifacts));
+        }
+        Some(Document::Acknowledgment(_)) | None => {}
+    }
+    warnings(sheet, written);
+}
+
 /// Writes what rules warn of in a document.
-pub(crate) fn warnings(sheet: &mut Sheet, written: &WrittenDocument) {
+fn warnings(sheet: &mut Sheet, written: &WrittenDocument) {
     sheet.list("warnings", numbered(written.warnings.iter().cloned()));
 }
 
 fn write_report(sheet: &mut Sheet, report: &Report, told: &str) {
-    let advice = report.decision.map(|advice| format!("decision {}", advice.as_str()));
-    let verdict = report.verdict.as_ref().map(|verdict| format!("verdict {verdict}"));
-    let status = report.outcome.map(|outcome| outcome.as_str().to_owned());
-    let status: Vec<String> = status.into_iter().chain(advice).chain(verdict).collect();
-    sheet.row("status", &status.join(", "));
+    sheet.row("status", &ending(report));
     once(sheet, "summary", report.summary.as_deref(), told);
     once(sheet, "for next", report.next_context(), told);
     once(sheet, "reason", report.blocked_reason.as_deref(), told);
@@ -90,6 +105,14 @@ fn write_report(sheet: &mut Sheet, report: &Report, told: &str) {
         let parts: Vec<&str> = [&error.code, &error.message].into_iter().flatten().map(String::as_str).collect();
         sheet.row("error", &parts.join(": "));
     }
+}
+
+/// Says how a report ends: its outcome, what the agent advises, and its verdict.
+fn ending(report: &Report) -> String {
+    let advice = report.decision.map(|advice| format!("decision {}", advice.as_str()));
+    let verdict = report.verdict.as_ref().map(|verdict| format!("verdict {verdict}"));
+    let status = report.outcome.map(|outcome| outcome.as_str().to_owned());
+    status.into_iter().chain(advice).chain(verdict).collect::<Vec<_>>().join(", ")
 }
 
 fn write_request(sheet: &mut Sheet, request: &Request, told: &str) {

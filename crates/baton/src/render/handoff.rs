@@ -1,12 +1,13 @@
 //! How handoffs are written for people: a table, and lines about one.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
-use baton_engine::Handoff;
 use baton_engine::handoff::Note;
+use baton_engine::{Handoff, HandoffId};
 use baton_protocol::printable;
 use baton_views::handoff::state;
-use baton_views::words::{ago, briefly};
+use baton_views::words::{DID_NOT_PASS, ago, briefly};
 use jiff::Timestamp;
 
 use super::columns::fitted;
@@ -15,13 +16,22 @@ use super::columns::fitted;
 const DISPENSABLE: [&str; 4] = ["PRIORITY", "TRIES", "TO", "CHANGED"];
 
 /// Returns a table of handoffs: one line each, under a line of titles. `width` is that of the terminal, if there is one.
-pub(crate) fn table(handoffs: &[Handoff], now: Timestamp, width: Option<usize>) -> String {
+/// `not_passed` are those whose result is not good although they were completed.
+pub(crate) fn table(
+    handoffs: &[Handoff],
+    not_passed: &HashSet<HandoffId>,
+    now: Timestamp,
+    width: Option<usize>,
+) -> String {
     let mut rows = vec![["ID", "TO", "STATE", "PRIORITY", "TRIES", "CHANGED"].map(str::to_owned).to_vec()];
     rows.extend(handoffs.iter().map(|handoff| {
         vec![
             handoff.id.to_string(),
             handoff.terms.to.clone(),
-            handoff.state.name().to_string(),
+            match not_passed.contains(&handoff.id) {
+                true => DID_NOT_PASS.to_owned(),
+                false => handoff.state.name().to_string(),
+            },
             handoff.terms.priority.as_str().to_owned(),
             handoff.attempts.to_string(),
             ago(handoff.changed_at, now),
@@ -31,12 +41,12 @@ pub(crate) fn table(handoffs: &[Handoff], now: Timestamp, width: Option<usize>) 
 }
 
 /// Returns a handoff for people: what matters now, one thing per line.
-pub(crate) fn lines(handoff: &Handoff, now: Timestamp) -> String {
+pub(crate) fn lines(handoff: &Handoff, passed: bool, now: Timestamp) -> String {
     let terms = &handoff.terms;
     let mut lines = vec![
         ("handoff", handoff.id.to_string()),
         ("from", format!("{} to {}", terms.from, terms.to)),
-        ("state", state(handoff, now)),
+        ("state", if passed { state(handoff, now) } else { format!("{}, {DID_NOT_PASS}", state(handoff, now)) }),
         ("priority", terms.priority.as_str().to_owned()),
     ];
     // What is asked of a person is not tried.

@@ -9,7 +9,7 @@ use baton_views::words::{cut, one_line};
 
 use super::columns;
 use super::document;
-use super::sheet::{COLUMNS_MAX, LABEL, Paint, Sheet, Tint, numbered};
+use super::sheet::{COLUMNS_MAX, LABEL, Paint, Sheet, Tint, numbered, wrapped};
 
 /// The longest name of a rule.
 const CELL_MAX: usize = 48;
@@ -89,7 +89,7 @@ fn options(sheet: &mut Sheet, question: &Question) {
 /// Writes what was seen, a sign and a sentence each, with the rule where something is wrong.
 pub(crate) fn evidence(sheet: &mut Sheet, examined: &[ExaminedClaim]) {
     let paint = sheet.paint;
-    let line = |examined: &ExaminedClaim| {
+    let lines = |examined: &ExaminedClaim| -> Vec<String> {
         let (sign, tint) = sign(examined.verdict);
         let sha256 =
             examined.sha256.as_ref().map(|digest| format!("sha256 {}", digest.chars().take(12).collect::<String>()));
@@ -98,16 +98,21 @@ pub(crate) fn evidence(sheet: &mut Sheet, examined: &[ExaminedClaim]) {
         let allowed = examined.allowed.as_ref().map(|reason| format!(" (allowed: {reason})")).unwrap_or_default();
         let sentence = one_line(&format!("{}{}{allowed}", examined.sentence(), marks));
         if paint.columns < COLUMNS_MAX {
-            // There is no room for the rule, which says the least.
-            return format!("{} {}", paint.tint(tint, sign), cut(&sentence, paint.columns - LABEL - 3));
+            // There is no room for the rule, which says the least. The sentence is what a person decides by: it is not cut.
+            let lines = wrapped(&sentence, paint.columns - LABEL - 3).into_iter().enumerate();
+            let marked = |(index, line)| match index {
+                0 => format!("{} {line}", paint.tint(tint, sign)),
+                _ => format!("  {line}"),
+            };
+            return lines.map(marked).collect();
         }
         // A rule is called after what is wrong; beside what is right its name would confuse.
         let is_wrong = examined.verdict == ClaimFinding::Refuted || examined.asks_person;
         let rule = is_wrong.then(|| cut(&one_line(&examined.rule), CELL_MAX));
         let rule = rule.map(|rule| paint.tint(Tint::Faint, &format!(" ({rule})"))).unwrap_or_default();
-        format!("{} {sentence}{rule}", paint.tint(tint, sign))
+        vec![format!("{} {sentence}{rule}", paint.tint(tint, sign))]
     };
-    sheet.painted("evidence", &examined.iter().map(line).collect::<Vec<_>>());
+    sheet.painted("evidence", &examined.iter().flat_map(lines).collect::<Vec<_>>());
 }
 
 /// Returns the sign of a verdict.

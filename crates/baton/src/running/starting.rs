@@ -142,6 +142,22 @@ pub(crate) fn changed_files(begun: &Definition) -> Vec<PathBuf> {
     changed
 }
 
+/// Returns the command that starts another run of the same workflow, with the same inputs in the same workspace; `None` if it
+/// was not read from a file.
+pub(crate) fn command_to_start(begun: &Definition) -> Option<String> {
+    let file = begun.folder.join(begun.file.as_ref()?);
+    let quoted = |path: &Path| baton_host::quoted(&path.to_string_lossy());
+    let mut command = format!("baton run {} --workspace {}", quoted(&file), quoted(&begun.workspace));
+    for (name, value) in &begun.inputs {
+        let declared = begun.workflow.inputs.get(name);
+        if declared.is_none_or(|input| input.default.as_ref() != Some(value)) {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            command.push_str(&format!(" --input {}", baton_host::quoted(&format!("{name}={text}"))));
+        }
+    }
+    Some(command)
+}
+
 /// Makes the identifier of a run: the name of its workflow, and what makes it unique.
 pub(crate) fn run_id(definition: &Definition) -> RunId {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";

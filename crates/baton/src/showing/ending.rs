@@ -109,7 +109,7 @@ impl Show<'_> {
         lines.extend(record.map(|record| ("record", record.to_owned())));
         if !matches!(end, End::Lost(_)) {
             let gaps = gaps(run);
-            let told = if gaps.is_empty() { super::protection(run).to_string() } else { gaps.join("; ") };
+            let told = if gaps.is_empty() { super::warning::protection(run).to_string() } else { gaps.join("; ") };
             lines.push(("agents", told));
         }
         let command = |verb: &str| paint.tint(Tint::Cyan, &format!("baton {verb} {id}{store}"));

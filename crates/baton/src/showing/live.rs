@@ -23,6 +23,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use jiff::Timestamp;
 
+use super::quiet_keyboard::QuietKeyboard;
 use crate::logs;
 use crate::output::Output;
 use crate::people::talk::Screen;
@@ -54,6 +55,7 @@ pub(super) struct Live {
     bars: MultiProgress,
     drawn: Arc<Mutex<Drawn>>,
     ticker: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+    keyboard: QuietKeyboard,
 }
 
 #[derive(Default)]
@@ -82,7 +84,9 @@ impl Live {
         let (ticked, time) = (drawn.clone(), clock.clone());
         // One thread for all lines; each of them could have its own.
         let thread = std::thread::spawn(move || tick(&ticked, &*time, &stopped));
-        Live { output, clock, bars: output.several(), drawn, ticker: Mutex::new(Some((stop, thread))) }
+        let keyboard = QuietKeyboard::default();
+        keyboard.hush();
+        Live { output, clock, bars: output.several(), drawn, ticker: Mutex::new(Some((stop, thread))), keyboard }
     }
 
     /// Stops drawing for good; what was told stays.
@@ -96,6 +100,7 @@ impl Live {
         drawn.rows.drain().for_each(|(_, bar)| bar.finish_and_clear());
         drawn.more.take().into_iter().chain(drawn.total.take()).for_each(|bar| bar.finish_and_clear());
         let _ = self.bars.clear();
+        self.keyboard.restore();
         self.output.pass_on(std::mem::take(&mut drawn.kept).as_bytes());
     }
 
@@ -325,11 +330,13 @@ impl Screen for Live {
         // Nothing is drawn over what somebody reads and types.
         let _ = self.bars.clear();
         self.bars.set_draw_target(ProgressDrawTarget::hidden());
+        self.keyboard.restore();
     }
 
     fn go_on(&self) {
         let mut drawn = self.drawn();
         drawn.is_held = false;
+        self.keyboard.hush();
         self.output.pass_on(std::mem::take(&mut drawn.kept).as_bytes());
         self.bars.set_draw_target(Output::drawn_beside());
     }

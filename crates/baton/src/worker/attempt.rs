@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_agents::process::{Environment, FENCE, HANDOFF, Launch, Mark, ProcessEnd, Sink, told};
+use baton_agents::process::{Environment, FENCE, HANDOFF, Launch, Mark, ProcessEnd, Sink, ended_badly};
 use baton_agents::workspace::WorkspaceFolder;
 use baton_agents::{AcknowledgmentFile, Launcher};
 use baton_engine::Fence;
@@ -118,7 +118,10 @@ impl Worker {
                     }
                     Err(failure) => Work::Done(Box::new(answer::failed(fence, failure))),
                 },
-                ProcessEnd::Exited { status, stdout, tail } => fail(Code::processing_error(), told(status, &stdout, &tail)),
+                ProcessEnd::Exited { status, stdout, tail } => {
+                    let failure = ended_badly(Code::processing_error(), status, &stdout, &tail);
+                    Work::Done(Box::new(answer::failed(fence, failure)))
+                }
                 ProcessEnd::Flooded { most } => {
                     fail(Code::validation_failed(), format!("the command wrote more than {} MiB to stdout", most >> 20))
                 }

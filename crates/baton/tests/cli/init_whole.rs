@@ -111,6 +111,29 @@ fn link_that_leads_nowhere_is_refused_and_stays() {
 }
 
 #[test]
+fn link_that_leads_out_of_the_project_is_refused_and_nothing_is_written_behind_it() {
+    let cases = [
+        ("agents", "", &["init"][..]),
+        ("baton.toml", "baton.toml", &["init", "--claude-code"][..]),
+        (".gitignore", ".gitignore", &["init"][..]),
+        (".claude", "", &["init", "--claude-code"][..]),
+        (".baton", "", &["init"][..]),
+    ];
+    for (place, target, arguments) in cases {
+        let sandbox = Sandbox::new();
+        sandbox.folder("project").folder("elsewhere");
+        if !target.is_empty() {
+            sandbox.write(&format!("elsewhere/{target}"), "");
+        }
+        symlink(format!("../elsewhere/{target}"), sandbox.path(&format!("project/{place}"))).expect("a link");
+        let before = everything(&sandbox);
+        let run = sandbox.baton(&[arguments, &["project"][..]].concat());
+        assert_refused(&run, "leads out of the project, to ");
+        assert_eq!(everything(&sandbox), before, "{place}");
+    }
+}
+
+#[test]
 fn file_behind_a_link_is_changed_and_the_link_stays() {
     let sandbox = project();
     sandbox.write("shared/settings.json", "{\"model\": \"opus\"}\n");

@@ -55,7 +55,7 @@ fn a_run_is_shown_with_its_phases_and_what_waits() {
 
     waits for a person
     gate          letter-1.release.1 · run letter-1 · phase release · from orchestrator · now
-      Release: approve?
+      Release: choose one
       choices: send, burn
       baton answer letter-1.release.1
       baton reject letter-1.release.1

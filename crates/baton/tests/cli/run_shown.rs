@@ -77,7 +77,7 @@ fn without_anybody_to_ask_it_says_what_waits_and_how_to_answer() {
     letter-1 waits for a person: 1 question
 
     gate          letter-1.release.1 · run letter-1 · phase release · from orchestrator · now
-      Release: approve?
+      Release: choose one
       choices: send, burn
       baton answer letter-1.release.1
       baton reject letter-1.release.1

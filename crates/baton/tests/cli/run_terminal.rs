@@ -82,6 +82,12 @@ impl Person {
         self.keyboard.write_all(format!("{line}\n").as_bytes()).expect("somebody reads");
     }
 
+    /// Says whether the terminal shows what is typed.
+    fn sees_what_they_type(&self) -> bool {
+        let modes = rustix::termios::tcgetattr(&self.keyboard).expect("a terminal");
+        modes.local_modes.contains(rustix::termios::LocalModes::ECHO)
+    }
+
     fn interrupts(&self) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it lives");
@@ -157,6 +163,29 @@ fn last_line_of_an_agent_is_shown_while_it_works_and_how_far_the_run_is() {
     sandbox.write("desk/go", "");
     person.sees("talk-1 is completed");
     assert_eq!(person.leaves(), Some(0));
+}
+
+#[test]
+fn what_is_typed_while_the_screen_is_drawn_does_not_appear_there() {
+    let sandbox = with_letter();
+    sandbox.write("desk/.baton/slow", "");
+    let mut person = Person::starts(&sandbox, &["run", "flow", "--workspace", "desk", "--id", "letter-1"]);
+    assert!(person.sees_what_they_type());
+    person.sees("→ lawyer");
+    assert!(!person.sees_what_they_type());
+    person.types("nobody asked");
+    person.interrupts();
+    let drawn = person.sees("letter-1 was stopped");
+    assert!(!drawn.contains("nobody asked"), "{drawn}");
+    person.sees("baton resume letter-1");
+    assert!(person.sees_what_they_type(), "the terminal is as it was");
+    assert_eq!(person.leaves(), Some(130));
+    std::fs::remove_file(sandbox.path("desk/.baton/slow")).expect("it is there");
+    let mut person = Person::starts(&sandbox, &["resume", "letter-1"]);
+    person.sees("Your decision:");
+    assert!(person.sees_what_they_type(), "whoever is asked sees what they type");
+    person.types("later");
+    assert_eq!(person.leaves(), Some(3));
 }
 
 #[test]

@@ -286,6 +286,30 @@ fn what_was_approved_and_has_changed_since_must_be_approved_again() {
 }
 
 #[test]
+fn what_was_approved_is_compared_two_phases_later_unless_somebody_in_between_may_change_it() {
+    let gated = |writes: &str| {
+        let check =
+            format!("  - {{id: tidy, check: 'true'{writes}}}\n  - {{id: build, agent: dev, on_failure: stop}}\n");
+        let flow = GATED.replace("  - {id: build, agent: dev, on_failure: stop}\n", &check);
+        let site = Site::new().workflow(&flow).agent("dev", DESIGNS);
+        assert_eq!(site.run(&[]).code, Some(3), "a person must decide");
+        decided(&site, &["approve"]);
+        assert_eq!(site.resume(&[]).code, Some(1), "the build fails");
+        site.scratch.write("workspace/design.md", "as large as can be");
+        site.baton(&["retry", RUN, "--no-input"]).stderr
+    };
+    for nobody in [", writes: []", ", writes: ['src/**']"] {
+        let refused = gated(nobody);
+        assert!(refused.contains("but `design.md` has changed since it was shown"), "{nobody}: {refused}");
+        assert!(refused.contains("baton resume t --from sign-off"), "{refused}");
+    }
+    for may in ["", ", writes: ['*.md']"] {
+        let begun = gated(may);
+        assert!(begun.contains("t starts again from build"), "{may}: {begun}");
+    }
+}
+
+#[test]
 fn rejection_is_no_answer_to_how_a_run_goes_on() {
     let flow = FLOW.replace("on_failure: stop", "on_failure: gate");
     let site = Site::new().workflow(&flow).agent("dev", NEEDS_A_TOOL);
@@ -426,4 +450,29 @@ phases: [{id: build, agent: dev, task: 'Build {{ inputs.feature }}'}, {id: ship,
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!(told["phases"][1]["ways"][0], serde_json::json!({"said": "go", "to": "end"}));
     assert!(!site.scratch.path("workspace/started").exists() && !site.store().exists(), "nothing was started or kept");
+}
+
+#[test]
+fn changed_workflow_is_named_with_the_command_that_uses_it() {
+    let site = Site::new().workflow(&format!("{FLOW}inputs: {{topic: {{required: true}}, size: {{default: 3}}}}\n"));
+    let site = site.agent("dev", NEEDS_A_TOOL);
+    assert_eq!(site.run(&["--input", "topic=two words"]).code, Some(1));
+    let unchanged = site.baton(&["retry", RUN, "--no-input"]);
+    assert!(!unchanged.stderr.contains("has changed"), "{}", unchanged.stderr);
+    let flow = site.scratch.read("flow/workflow.yaml").replace("agent: dev, on_failure: stop", "check: 'true'");
+    site.scratch.write("flow/workflow.yaml", flow);
+    for again in [&["retry", RUN, "--no-input"][..], &["resume", RUN, "--from", "build", "--no-input"]] {
+        let ended = site.baton(again);
+        assert_eq!(ended.code, Some(1), "it still runs the agent: {}", ended.stderr);
+        assert!(ended.stderr.contains("the run continues with the version it started with"), "{}", ended.stderr);
+    }
+    let told = site.baton(&["resume", RUN, "--from", "build", "--no-input"]).stderr;
+    let (_, command) = told.split_once("start over:\n").unwrap_or_else(|| panic!("{told}"));
+    let command = command.lines().next().unwrap_or_default().trim();
+    assert!(command.ends_with("--input 'topic=two words'"), "{command}");
+    // What is shown can be pasted.
+    let command =
+        format!("PATH=\"{}:$PATH\"; {command} --no-input", std::path::Path::new(BATON).parent().unwrap().display());
+    let ended = site.program("sh").args(["-c", &command]).output().expect("a shell");
+    assert!(ended.status.success(), "{command}: {}", String::from_utf8_lossy(&ended.stderr));
 }

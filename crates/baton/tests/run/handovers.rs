@@ -163,3 +163,33 @@ fn whoever_is_sent_back_may_name_all_files_of_its_work() {
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
 }
+
+#[test]
+fn notes_after_a_group_say_what_each_member_wants_changed() {
+    let flow = "name: handovers\n\
+                agents:\n\
+                \x20 dev: {command: [./dev.py]}\n\
+                \x20 safe: {command: [./safe.py]}\n\
+                \x20 fast: {command: [./fast.py]}\n\
+                phases:\n\
+                \x20 - {id: build, agent: dev}\n\
+                \x20 - {id: reviews, parallel: [{id: safety, agent: safe}, {id: speed, agent: fast}]}\n";
+    let rejects = |words: &str| {
+        format!(
+            "if os.environ['BATON_HANDOFF_ID'].endswith('.1'):\n    report(verdict='CHANGES_REQUESTED', summary='{words}')\n\
+             else:\n    report(verdict='APPROVED', summary='Nothing is left to change in src/a.rs.')"
+        )
+    };
+    let site = Site::new().workflow(flow).agent("dev", "report()");
+    let site = site.agent("safe", &rejects("Line 3 trusts the name of the file."));
+    let site = site.agent("fast", &rejects("Line 9 reads the file twice."));
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let notes = site.read(site.attempt("build.2", Fence(1)).join("notes.json"));
+    for words in ["\"safe\"", "Line 3 trusts the name of the file.", "\"fast\"", "Line 9 reads the file twice."] {
+        assert!(notes.contains(words), "{words} is missing: {notes}");
+    }
+    let prompt = site.read(site.attempt("build.2", Fence(1)).join("prompt.md"));
+    assert!(prompt.contains("`fast` asked for changes. What it says stands below"), "{prompt}");
+    assert!(!prompt.contains("feedback, from fast"), "what is handed over is not repeated as a note: {prompt}");
+}

@@ -42,7 +42,7 @@ fn run_is_driven_waits_at_a_gate_and_goes_on_when_somebody_approves() {
     assert_eq!((&waiting["workflow"], &waiting["waiting"][0]["id"]), (&json!("gates"), &json!("t.ok.1")));
     assert!(waiting["driven_by"].as_str().is_some_and(|driver| driver.starts_with("server ")), "{waiting:#}");
     let gates = server.get("/api/v1/gates").expect(200);
-    assert_eq!(gates["waiting"][0]["title"], "Ship it?: approve?");
+    assert_eq!(gates["waiting"][0]["title"], "Ship it?");
     decide(&server, "t.ok.1", json!({ "decision": "reject", "text": "Leap years are wrong." }));
     server.until("/api/v1/runs/t", |run| run["waiting"][0]["id"] == "t.ok.2");
     decide(&server, "t.ok.2", json!({ "decision": "approve" }));
