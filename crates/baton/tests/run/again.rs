@@ -228,7 +228,7 @@ phases:
 #[test]
 fn phase_whose_report_was_not_found_good_is_not_skipped() {
     let agents = "name: again\nagents: {dev: {command: [./dev.py], retry: {max_retries: 0}}}\n";
-    let unsure = ("{id: build, agent: dev}", "report(outcome='partial', open_questions=['Which time zone?'])", 3);
+    let unsure = ("{id: build, agent: dev}", "report(outcome='partial')", 3);
     let rejects = ("{id: build, agent: dev, kind: review, on_failure: stop}", "report(verdict='CHANGES_REQUESTED')", 1);
     let red = ("{id: build, check: 'exit 1', on_failure: stop}", "report()", 1);
     for (phase, body, code) in [unsure, rejects, red] {
