@@ -5,6 +5,7 @@ mod ending;
 mod events;
 mod followed;
 mod live;
+mod moved;
 mod notifying;
 mod plain;
 mod quiet_keyboard;
@@ -33,13 +34,12 @@ use crate::config;
 use crate::exhibits::Exhibits;
 use crate::guard::{self, Person};
 use crate::output::Output;
-use crate::own_folder;
 use crate::people::InTurn;
 use crate::people::answers::{self, Answers};
 use crate::people::talk::Screen;
 use crate::recorded_keys;
 use crate::running::{self, Driven};
-use crate::store::{Session, StoreOptions, place};
+use crate::store::{Session, StoreOptions};
 use crate::telemetry;
 use crate::views::Views;
 use activities::Activities;
@@ -254,31 +254,6 @@ impl Show<'_> {
             }
             NoWayBack::Refused(refusal) => CommandError::no(format!("{}: {refusal}", self.id)),
         }
-    }
-
-    /// Tells that a workspace is not where it was when the run began, and how the run can go on.
-    fn moved_away(&self, workspace: &Path) -> CommandError {
-        let message = format!("the workspace of {} is missing: {}", self.id, workspace.display());
-        let quoted = |path: &Path| baton_host::quoted(&path.to_string_lossy());
-        let (old, new) = match self.found_again(workspace) {
-            Some((old, new)) => (old, quoted(&new)),
-            None => (workspace.to_owned(), "NEW".to_owned()),
-        };
-        let above = old.parent().map(quoted).unwrap_or_default();
-        let link = format!("mkdir -p {above} && ln -s {new} {}", quoted(&old));
-        CommandError::usage(message).hint(format!("restore it, or link to its new place: {link}"))
-    }
-
-    /// Looks for a workspace in the project as it is now: some end of its path, with files of this run in it. Returns the
-    /// folder of the project as it was and as it is; agents and scripts were moved with it.
-    fn found_again(&self, workspace: &Path) -> Option<(PathBuf, PathBuf)> {
-        let project = place::project(&std::env::current_dir().ok()?);
-        let is_it = |folder: &Path| folder.join(own_folder::NAME).join("runs").join(self.id.as_str()).is_dir();
-        let mut above = workspace.ancestors();
-        above.find_map(|old| {
-            let new = project.join(workspace.strip_prefix(old).ok()?);
-            (is_it(&new) && !old.exists()).then(|| (old.to_owned(), project.clone()))
-        })
     }
 
     /// What proves the journal must not lie where agents write.
