@@ -13,6 +13,7 @@ mod output;
 mod postgres;
 mod process;
 mod requirements;
+mod schemathesis;
 mod simulate;
 mod test;
 mod text_file;
@@ -41,6 +42,8 @@ Commands:
   dist                             Pack a static Linux program, man pages and completions into dist/
   interop [--record | --baton PATH] [CASE]
                                    Let Baton run the coding agents of four vendors against a scripted model (needs npm)
+  schemathesis [--cases N] [--seed S]
+                                   Ask a real server everything that its OpenAPI description allows, and more (needs PyPI)
   simulate --hours N [--seed S] [--hail]
                                    Let worlds of chance live in which everything goes wrong that can
   torture --minutes N [--seed S] [PART]
@@ -70,6 +73,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["fuzz", rest @ ..] => fuzz::run(&root()?, &fuzz::Options::parse(rest)?)?,
         ["bench", rest @ ..] => bench::run(&root()?, &bench::Options::parse(rest)?)?,
         ["dist"] => dist::run(&root()?)?,
+        ["schemathesis", rest @ ..] => schemathesis::run(&root()?, &schemathesis::Options::parse(rest)?)?,
         ["simulate", rest @ ..] => simulate::run(&root()?, &simulate::Options::parse(rest)?)?,
         ["interop", rest @ ..] => interop::run(&root()?, rest)?,
         ["torture", rest @ ..] => torture::run(&root()?, &torture::Options::parse(rest)?)?,

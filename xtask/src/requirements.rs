@@ -67,6 +67,17 @@ pub(crate) const DIST: &[Requirement] = &[
     Requirement { program: "gzip", folder: None, packages: &["gzip"], purpose: "compresses the archive" },
 ];
 
+/// What `cargo xtask schemathesis` needs.
+pub(crate) const SCHEMATHESIS: &[Requirement] = &[
+    Requirement {
+        program: "python3",
+        folder: None,
+        packages: &["python3", "python3-venv"],
+        purpose: "runs the checks",
+    },
+    Requirement { program: "bwrap", folder: None, packages: &["bubblewrap"], purpose: "cages agents" },
+];
+
 /// What `cargo xtask fuzz` needs.
 pub(crate) const FUZZ: &[Requirement] =
     &[Requirement { program: "c++", folder: None, packages: &["g++"], purpose: "compiles libFuzzer" }];

@@ -258,6 +258,9 @@ impl CommandAgent {
         for (name, value) in &self.set_env {
             environment.set(name, value);
         }
+        if let Some(parent) = job.traceparent.as_ref().filter(|_| self.launcher.traces) {
+            environment.set("TRACEPARENT", parent);
+        }
         environment.set("BATON_ATTEMPT", job.attempt.to_string());
         environment.set("BATON_AGENT", &job.agent);
         environment.set("BATON_PHASE", &job.phase);

@@ -145,6 +145,8 @@ pub struct Job {
     pub timeout: Option<Duration>,
     /// How long the request may wait until somebody takes it, where others come for it.
     pub pick_up_within: Option<Duration>,
+    /// What makes the agent's own spans part of this attempt, where it is one of a run.
+    pub traceparent: Option<String>,
 }
 
 /// A turn that has ended.

@@ -215,7 +215,7 @@ fn copy_of(run: &Run, tracked: &TrackedHandoff, written: &WrittenDocument) -> St
         _ if written.dialect == "package" => "yaml",
         _ => "md",
     };
-    format!("{}.{}.{ending}", place(run, tracked), tracked.handoff.fence)
+    [place(run, tracked).as_str(), ".", &tracked.handoff.fence.to_string(), ".", ending].concat()
 }
 
 fn together(run: &Run, receiver: &TrackedHandoff) -> String {
@@ -226,7 +226,7 @@ fn together(run: &Run, receiver: &TrackedHandoff) -> String {
 fn place(run: &Run, tracked: &TrackedHandoff) -> String {
     let id = tracked.handoff.id.as_str();
     let step = id.strip_prefix(run.id.as_str()).unwrap_or(id).trim_start_matches('.');
-    format!(".baton/runs/{}/handed/{step}", run.id)
+    [".baton/runs/", run.id.as_str(), "/handed/", step].concat()
 }
 
 /// Says in a line how a finished step ended.

@@ -74,6 +74,7 @@ pub mod step;
 pub mod store;
 pub mod stored;
 pub mod token;
+pub mod trace;
 pub mod view;
 
 pub use clock::Clock;

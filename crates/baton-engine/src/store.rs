@@ -397,6 +397,16 @@ pub enum StoreError {
     /// The store refuses our own statement.
     #[error("the store failed: {0}")]
     Failed(String),
+    /// The server that keeps the store does not let the caller do this.
+    #[error("{message}")]
+    Declined {
+        /// Names the reason for programs, as the server does.
+        code: String,
+        /// Why.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
 }
 
 impl StoreError {

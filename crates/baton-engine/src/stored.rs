@@ -24,6 +24,7 @@ mod decision;
 pub(crate) mod definition;
 mod document;
 mod evidence;
+pub mod exchange;
 pub(crate) mod fact;
 
 use serde::{Deserialize, Serialize, Serializer};

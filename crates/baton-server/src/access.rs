@@ -10,6 +10,7 @@ use baton_engine::handoff::Handoff;
 use baton_engine::journal::Hash;
 use baton_engine::known::Decider;
 use baton_engine::token::{AccessRole, AccessToken, TokenSecret};
+use serde_json::{Value, json};
 
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
@@ -140,6 +141,12 @@ impl Principal {
             return Ok(());
         }
         Err(ProblemJson::forbidden(format!("this needs an admin; this token is of {}", self.role)))
+    }
+
+    /// Says who they are.
+    pub(crate) fn json(&self) -> Value {
+        let Principal { name, role, agent, token } = self;
+        json!({ "name": name, "role": role.as_str(), "agent": agent, "token": token })
     }
 
     /// Returns who this is for the engine, which lets only people decide.

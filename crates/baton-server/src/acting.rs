@@ -5,8 +5,10 @@ use axum::http::StatusCode;
 use baton_engine::engine::{AppliedCommand, Problem};
 use baton_engine::handoff::{Digest, Handoff};
 use baton_engine::journal::Fact;
+use baton_engine::known::Decider;
 use baton_engine::lifecycle::{Command, Decide, Decision};
 use baton_engine::people::{Question, Response};
+use baton_engine::ssh::Signature;
 use jiff::Timestamp;
 
 use crate::access::Principal;
@@ -21,6 +23,10 @@ pub(crate) struct SentDecision {
     pub(crate) shown: Digest,
     /// What the person says beyond that.
     pub(crate) note: Option<String>,
+    /// The name that they want to be shown beside the one that is known.
+    pub(crate) label: Option<String>,
+    /// Proves who decided by a key instead of the token.
+    pub(crate) signature: Option<Signature>,
 }
 
 /// Why a decision was not recorded.
@@ -52,9 +58,15 @@ pub(crate) async fn decide(
     is_known(principal).map_err(unrecorded)?;
     let caller = principal.caller();
     let question = server.engine.question(handoff).await.map_err(|why| unrecorded(why.into()))?;
-    let SentDecision { decision, shown, note } = sent;
-    let said = Response { decision, note, by: caller.decider.clone(), door: caller.door };
-    match server.engine.decide(handoff, recorded(said, shown, question.as_ref()), &caller).await {
+    let SentDecision { decision, shown, note, label, signature } = sent;
+    let other_name = label.clone().filter(|label| *label != caller.decider.name);
+    let by = Decider { label: other_name, ..caller.decider.clone() };
+    let mut decide = recorded(Response { decision, note, by, door: caller.door }, shown, question.as_ref());
+    if let Some(signature) = signature {
+        // Under a signature stands what was typed, whatever the token is called.
+        decide = Decide { label, ..decide }.signed(signature, handoff.terms.approval.as_ref());
+    }
+    match server.engine.decide(handoff, decide, &caller).await {
         Ok(applied) => Ok(applied),
         Err(problem @ Problem::Refused { .. }) => {
             let problem = ProblemJson::from(problem);

@@ -3,6 +3,7 @@
 
 mod agents;
 mod artifacts;
+mod briefings;
 mod check;
 mod claims;
 mod events;
@@ -10,6 +11,7 @@ mod gates;
 mod handoffs;
 mod health;
 mod openapi;
+mod queries;
 mod runs;
 mod terms;
 mod work;
@@ -64,7 +66,9 @@ fn documented() -> OpenApiRouter<Server> {
         .routes(routes!(health::metrics))
         .routes(routes!(handoffs::list, handoffs::send))
         .routes(routes!(handoffs::show))
+        .routes(routes!(handoffs::send_all))
         .routes(routes!(claims::claim))
+        .routes(routes!(briefings::brief))
         .routes(routes!(work::acknowledge))
         .routes(routes!(work::heartbeat))
         .routes(routes!(work::report))
@@ -89,6 +93,7 @@ fn documented() -> OpenApiRouter<Server> {
         .routes(routes!(agents::list))
         .routes(routes!(agents::show, agents::set))
         .routes(routes!(artifacts::show))
+        .routes(routes!(queries::ask))
 }
 
 /// Says that the API has nothing at an address.

@@ -1,8 +1,11 @@
 //! What the machine provides, as a port: workflow files, workspaces, what is in them, and which processes are dead.
 
+use std::path::PathBuf;
+
 use async_trait::async_trait;
 use baton_engine::definition::Definition;
-use baton_engine::engine::Problem;
+use baton_engine::driver::HandInWay;
+use baton_engine::engine::{Problem, Yardstick};
 use baton_engine::evidence::SeenFile;
 use baton_engine::handoff::Handoff;
 use baton_engine::store::ClaimedHandoff;
@@ -50,7 +53,7 @@ pub struct HostProblem {
 }
 
 /// What whoever has claimed a handoff is told beyond the request.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct ClaimBriefing {
     /// The whole prompt, if one can be made.
     pub prompt: Option<String>,
@@ -58,6 +61,14 @@ pub struct ClaimBriefing {
     pub no_prompt: Option<String>,
     /// Artifacts of the request that are not in the workspace.
     pub missing_artifacts: Vec<String>,
+    /// What was cut or left out of the prompt to fit the budget.
+    pub shortened: Vec<String>,
+    /// The phase that it is about; empty outside of a workflow.
+    pub phase: String,
+    /// Where the agent puts its output, inside the workspace.
+    pub output_directory: Option<PathBuf>,
+    /// What its report is judged by.
+    pub yardstick: Option<Yardstick>,
 }
 
 /// What the last attempt at a handoff was told and has written, as far as that is on this machine.
@@ -81,8 +92,8 @@ pub trait ServerHost: Send + Sync {
     /// Returns whether a claimant is known to be gone.
     fn is_dead(&self, claimant: &str) -> bool;
 
-    /// Briefs whoever has claimed a handoff.
-    async fn brief(&self, claimed: &ClaimedHandoff) -> Result<ClaimBriefing, Problem>;
+    /// Briefs whoever has claimed a handoff, and hands in the report in this way.
+    async fn brief(&self, claimed: &ClaimedHandoff, way: HandInWay) -> Result<ClaimBriefing, Problem>;
 
     /// Lists what has changed since a claim, as far as that can be told here.
     async fn changed(&self, handoff: &Handoff, fence: Fence) -> Vec<String>;

@@ -9,7 +9,7 @@
 //! | what a server consists of, and its start and end | [`Server`], [`serve`] |
 //! | who asks, and what they may do | `access` |
 //! | everything that is answered | `router` |
-//! | the API: one module per resource | `api` |
+//! | the API: one module per resource; in which form it answers | `api`, `answer_form` |
 //! | the page: one module per part of the site; logging in, forms, errors | `web` |
 //! | what both do and look at | `acting`, `looking` |
 //! | why a request had no effect | `problem_json` |
@@ -21,6 +21,7 @@
 
 mod access;
 mod acting;
+mod answer_form;
 mod api;
 mod event_hub;
 mod event_stream;

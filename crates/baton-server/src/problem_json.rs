@@ -9,6 +9,7 @@ use baton_engine::engine::{JudgedDocument, Problem};
 use baton_engine::flow::NoWayBack;
 use baton_engine::lifecycle::readable_claimant;
 use baton_engine::store::StoreError;
+use baton_engine::stored::exchange::FaultRecord;
 use baton_protocol::{Diagnostic, Severity};
 use serde_json::{Value, json};
 
@@ -92,6 +93,18 @@ impl ProblemJson {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> ProblemJson {
         self.0.hint = Some(hint.into());
         self
+    }
+
+    /// Says inside which value of the request the problem is.
+    #[must_use]
+    pub(crate) fn within(mut self, place: &str) -> ProblemJson {
+        self.0.pointer = self.0.pointer.map(|pointer| format!("{place}{pointer}"));
+        self
+    }
+
+    /// Says the same in the form of the store, for a program that uses the server as its own.
+    fn with_fault(self, error: StoreError) -> ProblemJson {
+        self.with("fault", json!(FaultRecord::from(error)))
     }
 
     /// Adds a member.
@@ -184,7 +197,7 @@ impl From<Problem> for ProblemJson {
                 of(StatusCode::INTERNAL_SERVER_ERROR, "broken_run").hint(format!("baton audit verify {run}"))
             }
             Problem::Refused { refusal, state, .. } => {
-                let mut problem = refused(&refusal).with("state", json!(state.as_str()));
+                let mut problem = ProblemJson::from(StoreError::Refused(refusal)).with("state", json!(state.as_str()));
                 problem.0.detail = detail;
                 problem
             }
@@ -229,7 +242,7 @@ fn refused(refusal: &Refusal) -> ProblemJson {
     match refusal {
         Refusal::Stale { .. } => problem.hint("the lease was lost: stop working on it, and claim again"),
         Refusal::Changed { .. } => problem.hint("look at it again, and decide with the digest that is shown now"),
-        Refusal::Unsigned { .. } => problem.hint("sign it with the command line: baton approve ID --sign"),
+        Refusal::Unsigned { .. } => problem.hint("send a `signature`; baton approve ID --sign makes one"),
         _ => problem,
     }
 }
@@ -238,8 +251,8 @@ impl From<StoreError> for ProblemJson {
     fn from(error: StoreError) -> ProblemJson {
         let detail = error.to_string();
         let of = |status, code| ProblemJson::new(status, code, detail.clone());
-        match error {
-            StoreError::Refused(refusal) => refused(&refusal),
+        let problem = match &error {
+            StoreError::Refused(refusal) => refused(refusal),
             StoreError::NotFound(_) => of(StatusCode::NOT_FOUND, "unknown"),
             StoreError::Invalid(_) => of(StatusCode::UNPROCESSABLE_ENTITY, "not_within_limits"),
             StoreError::Taken { .. } => of(StatusCode::CONFLICT, "taken"),
@@ -247,8 +260,11 @@ impl From<StoreError> for ProblemJson {
             StoreError::Unwritable(_) => of(StatusCode::SERVICE_UNAVAILABLE, "store_unwritable"),
             StoreError::TooNew { .. } | StoreError::Newer(_) => of(StatusCode::INTERNAL_SERVER_ERROR, "store_too_new"),
             StoreError::Damaged(_) => of(StatusCode::INTERNAL_SERVER_ERROR, "store_damaged"),
-            StoreError::Failed(_) => of(StatusCode::INTERNAL_SERVER_ERROR, "store_failed"),
-        }
+            StoreError::Failed(_) | StoreError::Declined { .. } => {
+                of(StatusCode::INTERNAL_SERVER_ERROR, "store_failed")
+            }
+        };
+        problem.with_fault(error)
     }
 }
 
@@ -269,7 +285,8 @@ impl From<DriverProblem> for ProblemJson {
                 of(StatusCode::CONFLICT, "no_workspace")
             }
             DriverProblem::NoWayBack(NoWayBack::Unknown { phases, .. }) => {
-                of(StatusCode::UNPROCESSABLE_ENTITY, "unknown_phase").with("phases", json!(phases))
+                let hint = format!("the phases are {}", phases.join(", "));
+                of(StatusCode::UNPROCESSABLE_ENTITY, "unknown_phase").hint(hint).with("phases", json!(phases))
             }
             DriverProblem::NoWayBack(_) => of(StatusCode::CONFLICT, "no_way_back"),
         }

@@ -35,6 +35,9 @@ const ALL_AGAIN: Duration = Duration::from_mins(5);
 /// How long a run that could not be driven is left alone.
 const LEFT_ALONE: Duration = Duration::from_secs(30);
 
+/// How long those who work elsewhere have to show that they are alive, after a time in which nobody heard them.
+const GRACE: Duration = Duration::from_secs(20);
+
 /// How many rows are looked at together.
 const PAGE: u32 = 500;
 
@@ -119,6 +122,16 @@ impl RunDriving {
 }
 
 impl Server {
+    /// Returns when expired leases are first noticed. Leases that have ended while no server was there ended because nobody
+    /// could extend them: their workers get time to do so.
+    async fn rescues_from(&self) -> Instant {
+        let filter = Filter { agent: None, states: vec![StateName::Claimed], after: None, limit: PAGE };
+        let claimed = self.engine.store.list(&filter).await.unwrap_or_default();
+        let now = self.engine.now();
+        let is_unheard = |handoff: &Handoff| handoff.lease().is_some_and(|lease| !lease.driven && lease.until <= now);
+        Instant::now() + if claimed.iter().any(is_unheard) { GRACE } else { Duration::ZERO }
+    }
+
     /// Looks again and again for runs that no server drives any more, and expires what is due.
     ///
     /// All rows are looked at only now and then; between that, events tell which runs there are.
@@ -126,6 +139,7 @@ impl Server {
         let mut live = self.hub.listen();
         let mut unfinished: BTreeSet<HandoffId> = BTreeSet::new();
         let mut all_at = Instant::now();
+        let rescues_from = self.rescues_from().await;
         while !self.is_closing() {
             // A store that is away is asked again.
             if all_at <= Instant::now()
@@ -135,7 +149,9 @@ impl Server {
                 all_at = Instant::now() + ALL_AGAIN;
             }
             let _ = self.take_over(&mut unfinished).await;
-            let _ = self.engine.rescue().await;
+            if Instant::now() >= rescues_from {
+                let _ = self.engine.rescue().await;
+            }
             let until = Instant::now() + LOOK_AGAIN;
             let told = async {
                 loop {

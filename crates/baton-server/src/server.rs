@@ -50,6 +50,8 @@ pub struct Server {
     pub(crate) pages: Arc<PageMemory>,
     closing: watch::Receiver<bool>,
     close: Arc<watch::Sender<bool>>,
+    /// Tells this server from all others, and from itself before it was started again.
+    instance: Arc<str>,
 }
 
 impl std::ops::Deref for Server {
@@ -65,7 +67,13 @@ impl Server {
     pub fn new(parts: ServerParts) -> Server {
         let (close, closing) = watch::channel(false);
         let (metrics, hub, pages) = (Arc::default(), Arc::default(), Arc::default());
-        Server { parts: Arc::new(parts), metrics, hub, pages, closing, close: Arc::new(close) }
+        let instance = parts.engine.random.word().into();
+        Server { parts: Arc::new(parts), metrics, hub, pages, closing, close: Arc::new(close), instance }
+    }
+
+    /// Returns what tells this server from all others.
+    pub(crate) fn instance(&self) -> &str {
+        &self.instance
     }
 
     /// Waits until the server is about to end. Whatever waits for something else waits for this as well.

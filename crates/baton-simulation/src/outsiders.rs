@@ -109,6 +109,7 @@ impl Outsider {
             confinement: Default::default(),
             timeout: handoff.terms.timeout_ms.map(Duration::from_millis),
             pick_up_within: None,
+            traceparent: None,
         };
         let (time, _) = self.mood.work(&job);
         let asleep = !self.is_clear() && self.chance.happens(0.15);

@@ -2,13 +2,15 @@
 //! commits, beside the bare driver with one durable commit per step.
 //!
 //! `cargo bench -p baton-store --bench runs` prints everything; a word after `--` (sequential, together, foreach, taking)
-//! one part.
+//! one part. The word `instructions` counts those of a step instead, which needs valgrind.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 #[path = "sqlite/bare.rs"]
 mod bare;
 #[path = "runs/instant.rs"]
 mod instant;
+#[path = "runs/instructions.rs"]
+mod instructions;
 #[path = "runs/long.rs"]
 mod long;
 
@@ -36,6 +38,11 @@ const ROUNDS: usize = 5;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let wanted = |part: &str| arguments.is_empty() || arguments.iter().any(|argument| argument == part);
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [instructions::REPEAT, runs] => return instructions::repeat(runs),
+        ["instructions"] => return instructions::count(),
+        _ => {}
+    }
     println!("{}", Figure::heading());
     // First, because the peak of the memory is that of the whole process.
     if wanted("foreach") {

@@ -1,6 +1,6 @@
 //! SQLite beside its physical limits, measured in the same run: the bare driver with the same number of durable commits.
 //!
-//! `cargo bench -p baton-store --bench sqlite` prints everything; a word after `--` (cycles, chain, curve, pickup) one part.
+//! `cargo bench -p baton-store --bench sqlite` prints everything; a word after `--` (cycles, chain, curve, lists, pickup) one part.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 #[path = "sqlite/bare.rs"]
@@ -11,6 +11,8 @@ mod chain;
 mod curve;
 #[path = "sqlite/cycle.rs"]
 mod cycle;
+#[path = "sqlite/lists.rs"]
+mod lists;
 #[path = "pickup.rs"]
 mod pickup;
 
@@ -34,6 +36,9 @@ fn main() {
     }
     if wanted("curve") {
         curve::measure();
+    }
+    if wanted("lists") {
+        lists::measure();
     }
     if wanted("pickup") {
         let folder = Scratch::new();

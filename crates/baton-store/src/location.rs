@@ -1,7 +1,9 @@
-//! Where a store is: a file, or the address of a server.
+//! Where a store is: a file, or the address of a database or a Baton server.
 
 use std::fmt;
 use std::path::PathBuf;
+
+use crate::remote::{AddressFault, ServerAddress};
 
 /// Where a store is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,25 +12,33 @@ pub enum Location {
     Sqlite(PathBuf),
     /// The address of a PostgreSQL server, as it was given; it may contain a password.
     Postgres(String),
+    /// The address of a Baton server.
+    Server(ServerAddress),
 }
 
 /// Why a text does not say where a store is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LocationFault {
     /// It is the address of something else.
-    #[error("unknown kind of store `{0}`: use a path, sqlite:PATH or postgres://…")]
+    #[error("unknown kind of store `{0}`: use a path, sqlite:PATH, postgres://… or https://…")]
     UnknownKind(String),
     /// It says nothing.
     #[error("the location of the store is empty")]
     Empty,
+    /// It is not the address of a Baton server.
+    #[error(transparent)]
+    Address(#[from] AddressFault),
 }
 
 impl Location {
-    /// Reads a location: `postgres://…`, `sqlite:PATH` or a path.
+    /// Reads a location: `postgres://…`, `https://…`, `sqlite:PATH` or a path.
     pub fn parse(text: &str) -> Result<Location, LocationFault> {
         let text = text.trim();
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
             return Ok(Location::Postgres(text.to_owned()));
+        }
+        if let Some(address) = ServerAddress::parse(text) {
+            return Ok(Location::Server(address?));
         }
         let path = text.strip_prefix("sqlite://").or_else(|| text.strip_prefix("sqlite:")).unwrap_or(text);
         match path.split_once("://") {
@@ -45,6 +55,8 @@ impl Location {
         match self {
             Location::Sqlite(_) => false,
             Location::Postgres(url) => without_password(url) == *url && !url.contains("sslcert="),
+            // It has tokens of its own, and lets nobody decide without one.
+            Location::Server(_) => false,
         }
     }
 }
@@ -55,6 +67,7 @@ impl fmt::Display for Location {
         match self {
             Location::Sqlite(path) => write!(formatter, "{}", path.display()),
             Location::Postgres(url) => formatter.write_str(&without_password(url)),
+            Location::Server(address) => address.fmt(formatter),
         }
     }
 }

@@ -13,13 +13,13 @@ mod contents;
 mod desk;
 mod fault;
 mod ledger;
+mod listing;
 mod look;
 mod memory;
 mod migrate;
 mod prune;
 mod queue;
 mod rescue;
-mod server_clock;
 mod session;
 mod table;
 mod tls;
@@ -47,10 +47,10 @@ use baton_engine::{HandoffId, RunId};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 use jiff::Timestamp;
 
+use crate::server_clock::ServerClock;
 use address::Address;
 use desk::Desk;
 use fault::{Fault, Patience};
-use server_clock::ServerClock;
 use session::Session;
 use wake::Wake;
 
@@ -213,11 +213,11 @@ impl Store for Postgres {
     }
 
     async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, StoreError> {
-        self.0.patiently(|| look::list(&self.0, filter)).await
+        self.0.patiently(|| listing::list(&self.0, filter)).await
     }
 
     async fn census(&self) -> Result<Vec<Count>, StoreError> {
-        self.0.patiently(|| look::census(&self.0)).await
+        self.0.patiently(|| listing::census(&self.0)).await
     }
 
     async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, StoreError> {

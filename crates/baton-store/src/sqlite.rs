@@ -11,6 +11,7 @@ mod contents;
 mod fault;
 mod holder;
 mod ledger;
+mod listing;
 mod lock;
 mod look;
 mod migrate;
@@ -214,11 +215,11 @@ impl Store for Sqlite {
 
     async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, StoreError> {
         let filter = filter.clone();
-        self.read(move |connection| look::list(connection, &filter)).await
+        self.read(move |connection| listing::list(connection, &filter)).await
     }
 
     async fn census(&self) -> Result<Vec<Count>, StoreError> {
-        self.read(look::census).await
+        self.read(listing::census).await
     }
 
     async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, StoreError> {

@@ -13,7 +13,7 @@ use baton_engine::evidence::{Evidence as _, Scene};
 use baton_engine::failure::{Code, Failure, Transience};
 use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::lifecycle::{Command, Fail, Heartbeat};
-use baton_engine::run::attempt_folder;
+use baton_engine::run::{Run, attempt_folder};
 use baton_engine::store::ClaimedHandoff;
 use baton_engine::{Engine, Fence, StateFolder};
 use baton_protocol::model::Artifact;
@@ -41,6 +41,8 @@ pub(crate) struct Briefing {
     pub brief: QueueBrief,
     /// What its report is judged by.
     pub yardstick: Yardstick,
+    /// Artifacts of the request that are not in the workspace of the run, which is on another machine.
+    pub missing_elsewhere: Vec<String>,
 }
 
 /// Briefs whoever has claimed a handoff; the inner error says why there is no prompt.
@@ -49,15 +51,31 @@ pub(crate) async fn brief(
     claimed: &ClaimedHandoff,
     by: HandInWay,
 ) -> Result<Result<Briefing, String>, Problem> {
+    let is_here = |run: Option<&Run>| run.is_some_and(|run| here(&run.definition.workspace).is_some());
+    made(engine, claimed, move |run| if by == HandInWay::Output && is_here(run) { HandInWay::Files } else { by }).await
+}
+
+/// Does the same for somebody who works on another machine, whatever is on this one.
+pub(crate) async fn brief_elsewhere(
+    engine: &Engine,
+    claimed: &ClaimedHandoff,
+    by: HandInWay,
+) -> Result<Result<Briefing, String>, Problem> {
+    made(engine, claimed, move |_| by).await
+}
+
+async fn made(
+    engine: &Engine,
+    claimed: &ClaimedHandoff,
+    way: impl Fn(Option<&Run>) -> HandInWay + Send,
+) -> Result<Result<Briefing, String>, Problem> {
     let (handoff, word) = (&claimed.handoff, engine.random.word());
     let run = match handoff.terms.step {
         Some(_) => Some(driver::load(engine.store.as_ref(), &handoff.run).await?),
         None => None,
     };
+    let by = way(run.as_ref());
     let brief = match &run {
-        Some(run) if by == HandInWay::Output && here(&run.definition.workspace).is_some() => {
-            QueueBrief::of_run(run, &handoff.id, &word, HandInWay::Files)
-        }
         Some(run) => QueueBrief::of_run(run, &handoff.id, &word, by),
         None => QueueBrief::alone(handoff, &claimed.request, &word, by),
     };
@@ -76,7 +94,7 @@ pub(crate) async fn brief(
     };
     let brief = brief.map_err(|why| why.to_string()).and_then(|brief| {
         kept(&brief).map_err(|why| why.to_string())?;
-        Ok(Briefing { brief, yardstick: yardstick() })
+        Ok(Briefing { brief, yardstick: yardstick(), missing_elsewhere: Vec::new() })
     });
     Ok(brief)
 }

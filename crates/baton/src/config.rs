@@ -2,6 +2,7 @@
 
 mod approvers;
 mod hooks;
+mod notify;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,10 +17,13 @@ use toml::Spanned;
 
 use crate::anchor::Anchor;
 use crate::command_error::CommandError;
+use crate::telemetry::TelemetryTable;
 pub(crate) use approvers::Approvers;
 use approvers::ApproversTable;
 use hooks::HooksTable;
 pub(crate) use hooks::{HookContract, HookContracts};
+pub(crate) use notify::{Notifications, NotifyCommand, PublicUrl, Webhook};
+use notify::{NotifyTable, ServerTable};
 
 /// The name of the file.
 pub(crate) const FILE_NAME: &str = "baton.toml";
@@ -40,24 +44,14 @@ struct File {
     #[serde(default)]
     artifacts: Artifacts,
     anchor: Option<Spanned<AnchorTable>>,
-    notify: Option<Spanned<NotifyTable>>,
+    #[serde(default)]
+    notify: NotifyTable,
+    #[serde(default)]
+    server: ServerTable,
+    #[serde(default)]
+    telemetry: TelemetryTable,
     #[serde(default)]
     hooks: HooksTable,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NotifyTable {
-    command: String,
-}
-
-/// What is run when a person is waited for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Notification {
-    /// What the shell runs.
-    pub command: String,
-    /// Where it is run: the folder of the configuration.
-    pub folder: PathBuf,
 }
 
 /// Either a severity, or permission with a reason.
@@ -94,6 +88,8 @@ struct Vocabulary {
 #[serde(deny_unknown_fields)]
 struct Store {
     url: Option<String>,
+    token_file: Option<PathBuf>,
+    ca_file: Option<PathBuf>,
 }
 
 /// Where the heads of runs are kept beside the store.
@@ -127,12 +123,18 @@ pub(crate) struct Config {
     pub settings: Settings,
     /// Where the store is.
     pub store_url: Option<String>,
+    /// The file with the token for a server.
+    pub token_file: Option<PathBuf>,
+    /// A file with certificate authorities that vouch for a server.
+    pub ca_file: Option<PathBuf>,
     /// Who can sign decisions, with their keys.
     pub approvers: Approvers,
     /// Where the heads of runs are kept beside the store.
     pub anchor: Option<Anchor>,
-    /// What is run when a person is waited for.
-    pub notification: Option<Notification>,
+    /// Who is told when a person is waited for.
+    pub notifications: Notifications,
+    /// Where spans go.
+    pub telemetry: TelemetryTable,
     /// How much of the files that reports name is kept.
     pub kept: KeptBytes,
     /// What agents are held to in sessions that Baton does not drive.
@@ -159,8 +161,8 @@ pub(crate) fn read(given: Option<&Path>) -> Result<Config, CommandError> {
             return Err(not_an_anchor(&path.display().to_string(), what));
         }
     }
-    let notification = config.notification.map(|found| Notification { folder: folder.clone(), ..found });
-    Ok(Config { folder, anchor, notification, file: Some(path), ..config })
+    let notifications = config.notifications.below(&folder);
+    Ok(Config { folder, anchor, notifications, file: Some(path), ..config })
 }
 
 /// Reads how documents are judged.
@@ -232,20 +234,25 @@ fn parse(file: File, text: &str, name: &str, folder: &Path) -> Result<Config, Co
     let approvers = Approvers::read(file.approvers, text, name, folder);
     settings.signers = approvers.judged();
     let anchor = file.anchor.map(|table| anchor(text, name, table)).transpose()?;
-    let notification = file.notify.map(|table| notification(text, name, table)).transpose()?;
+    let notifications = Notifications::read(file.notify, file.server, text, name)?;
     let hooks = HookContracts::read(file.hooks, text, name)?;
-    let store_url = file.store.url;
-    Ok(Config { settings, store_url, approvers, anchor, notification, kept, hooks, file: None, folder: PathBuf::new() })
-}
-
-fn notification(text: &str, name: &str, table: Spanned<NotifyTable>) -> Result<Notification, CommandError> {
-    let at = table.span().start;
-    let NotifyTable { command } = table.into_inner();
-    match command.trim().is_empty() {
-        true => Err(located(text, name, at, "[notify] command is empty")
-            .hint("name a command, such as notify-send \"$BATON_QUESTION\"")),
-        false => Ok(Notification { command, folder: PathBuf::new() }),
-    }
+    let Store { url: store_url, token_file, ca_file } = file.store;
+    let below = |file: Option<PathBuf>| file.map(|file| folder.join(file));
+    let telemetry = file.telemetry;
+    Ok(Config {
+        settings,
+        store_url,
+        token_file: below(token_file),
+        ca_file: below(ca_file),
+        approvers,
+        anchor,
+        notifications,
+        telemetry,
+        kept,
+        hooks,
+        file: None,
+        folder: PathBuf::new(),
+    })
 }
 
 fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>) -> Result<Anchor, CommandError> {

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use baton_engine::approval::Approval;
 use baton_engine::door::Door;
 use baton_engine::handoff::Digest;
-use baton_engine::known::{Decider, HowKnown};
+use baton_engine::known::Decider;
 use baton_engine::lifecycle::{Command, Decide, Decision, readable_claimant};
 use baton_engine::people::{ExpectedReply, Question, Response};
-use baton_engine::ssh::Signature;
 use baton_engine::{Handoff, State};
 use baton_protocol::printable;
 use clap::Args;
@@ -76,8 +74,9 @@ pub(crate) fn decide(
 ) -> Result<Exit, CommandError> {
     let label = options.label.as_deref();
     let person = if options.signing.is_wanted() { guard::signer(label)? } else { guard::person(label)? };
-    let by = person.decider();
     let session = Session::open(&options.store, Access::Look, output)?;
+    let person = session.known(person);
+    let by = person.decider();
     session.run(async {
         let handoff = asked(&session, session.engine.resolve(&options.id).await?).await?;
         let events = session.engine.events_of_run(&handoff.run).await?;
@@ -120,7 +119,7 @@ pub(crate) fn decide(
             return Ok(Exit::Done);
         }
         if let Some(signature) = options.signing.signature(approval, &text)? {
-            signed(&mut decide, signature, approval);
+            decide = decide.signed(signature, approval);
         }
         let is_signed = decide.known.signature().is_some();
         let applied = session.engine.decide(&handoff, decide, &person.caller()).await;
@@ -242,15 +241,6 @@ fn recorded(said: Response, shown: Digest, question: Option<&Question>) -> Decid
             Decide { by: name, known, label, door, shown, decision, note, asked: None }
         }
     }
-}
-
-/// Makes it the decision of whoever has signed it. A key of nobody proves nobody: it will be refused, and journalled.
-fn signed(decide: &mut Decide, signature: Signature, approval: Option<&Approval>) {
-    let key = signature.public_key().ok();
-    if let Some(owner) = key.and_then(|key| approval?.owner_of(&key).map(str::to_owned)) {
-        decide.by = owner;
-    }
-    decide.known = HowKnown::Signature(Box::new(signature));
 }
 
 impl Wanted {

@@ -22,6 +22,11 @@ impl Person {
         self.0.clone()
     }
 
+    /// Returns the same person as a server knows them, by their token.
+    pub(crate) fn known_as(self, decider: Decider) -> Person {
+        Person(decider)
+    }
+
     /// Returns the person as who calls the engine.
     pub(crate) fn caller(&self) -> Caller {
         Caller { decider: self.decider(), door: Door::CommandLine, role: None, working_on: None }

@@ -2,6 +2,7 @@
 
 mod anchor;
 mod archive;
+mod briefer;
 mod briefing;
 mod cli;
 mod clock;
@@ -14,6 +15,7 @@ mod exhibits;
 mod git_index;
 mod guard;
 mod hook;
+mod http_client;
 mod init;
 mod intake;
 mod logs;
@@ -33,6 +35,7 @@ mod showing;
 mod signing;
 mod state;
 mod store;
+mod telemetry;
 mod user;
 mod views;
 mod worker;

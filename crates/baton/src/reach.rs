@@ -92,7 +92,7 @@ impl<'a> Places<'a> {
     fn precious(&self) -> Vec<Precious> {
         let store = match self.store {
             Location::Sqlite(path) if !self.state.is_some_and(|state| path.starts_with(state)) => Some(path.as_path()),
-            Location::Sqlite(_) | Location::Postgres(_) => None,
+            Location::Sqlite(_) | Location::Postgres(_) | Location::Server(_) => None,
         };
         let home = env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let hidden = [

@@ -3,12 +3,15 @@
 pub(crate) mod activities;
 mod ending;
 mod events;
+mod followed;
 mod live;
+mod moved;
 mod notifying;
 mod plain;
 mod quiet_keyboard;
 mod served;
 mod warning;
+mod webhook;
 
 pub(crate) use served::{ServedShow, Watched};
 
@@ -23,7 +26,6 @@ use baton_engine::flow::NoWayBack;
 use baton_engine::lifecycle::{Refusal, readable_claimant};
 use baton_engine::run::Run;
 use baton_engine::runs::{DrivenRuns, Runs as _};
-use baton_protocol::printable;
 use baton_protocol::wire::closest;
 use clap::Args;
 
@@ -32,13 +34,13 @@ use crate::config;
 use crate::exhibits::Exhibits;
 use crate::guard::{self, Person};
 use crate::output::Output;
-use crate::own_folder;
 use crate::people::InTurn;
 use crate::people::answers::{self, Answers};
 use crate::people::talk::Screen;
 use crate::recorded_keys;
 use crate::running::{self, Driven};
-use crate::store::{Session, StoreOptions, place};
+use crate::store::{Session, StoreOptions};
+use crate::telemetry;
 use crate::views::Views;
 use activities::Activities;
 use ending::exit_of;
@@ -111,11 +113,22 @@ impl Show<'_> {
         self.drive(Start::Again { from, note, person: guard::person(None)? })
     }
 
+    /// Lets the collector see what an audience hears, if there is one.
+    fn traced(&self, audience: Arc<dyn Audience>) -> Arc<dyn Audience> {
+        if let Some(why) = self.session.no_telemetry() {
+            self.output.note(&format!("warning: no spans are sent: {why}"));
+        }
+        telemetry::traced(audience, self.session.telemetry())
+    }
+
     fn drive(&self, start: Start<'_>) -> Result<Exit, CommandError> {
+        if let Some(server) = &self.session.remote {
+            return self.drive_served(server, &start);
+        }
         let answers = self.options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
         let watching = self.watching();
         let people = self.people(answers.clone(), &watching)?;
-        let notifier = Arc::new(Notifier::before(watching.audience(), self.session.notification.clone()));
+        let notifier = Arc::new(Notifier::before(self.traced(watching.audience()), self.session, None)?);
         let (clock, state) = (self.session.clock.clone(), self.session.state()?.clone());
         let views = Arc::new(Views::before(Arc::new(Activities::before(notifier.clone(), clock, state))));
         let scripts = match start {
@@ -162,8 +175,9 @@ impl Show<'_> {
             if let Watching::Terminal(live) = &watching {
                 live.finish();
             }
+            self.session.finish_telemetry(self.output).await;
             for why in notifier.finish().await {
-                self.output.note(&format!("warning: the command under [notify] failed: {}", printable(&why)));
+                notifying::warn(self.output, &why);
             }
             let told = match ended {
                 Ok(Driven { end: Ok(end), is_interrupted }) => {
@@ -240,31 +254,6 @@ impl Show<'_> {
             }
             NoWayBack::Refused(refusal) => CommandError::no(format!("{}: {refusal}", self.id)),
         }
-    }
-
-    /// Tells that a workspace is not where it was when the run began, and how the run can go on.
-    fn moved_away(&self, workspace: &Path) -> CommandError {
-        let message = format!("the workspace of {} is missing: {}", self.id, workspace.display());
-        let quoted = |path: &Path| baton_host::quoted(&path.to_string_lossy());
-        let (old, new) = match self.found_again(workspace) {
-            Some((old, new)) => (old, quoted(&new)),
-            None => (workspace.to_owned(), "NEW".to_owned()),
-        };
-        let above = old.parent().map(quoted).unwrap_or_default();
-        let link = format!("mkdir -p {above} && ln -s {new} {}", quoted(&old));
-        CommandError::usage(message).hint(format!("restore it, or link to its new place: {link}"))
-    }
-
-    /// Looks for a workspace in the project as it is now: some end of its path, with files of this run in it. Returns the
-    /// folder of the project as it was and as it is; agents and scripts were moved with it.
-    fn found_again(&self, workspace: &Path) -> Option<(PathBuf, PathBuf)> {
-        let project = place::project(&std::env::current_dir().ok()?);
-        let is_it = |folder: &Path| folder.join(own_folder::NAME).join("runs").join(self.id.as_str()).is_dir();
-        let mut above = workspace.ancestors();
-        above.find_map(|old| {
-            let new = project.join(workspace.strip_prefix(old).ok()?);
-            (is_it(&new) && !old.exists()).then(|| (old.to_owned(), project.clone()))
-        })
     }
 
     /// What proves the journal must not lie where agents write.

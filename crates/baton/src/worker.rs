@@ -24,6 +24,7 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::briefer::{self, Briefer};
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::store::Session;
@@ -68,6 +69,8 @@ pub(crate) struct Assignment {
     pub log_folder: Option<PathBuf>,
     /// What the command is told about the store.
     pub store: String,
+    /// Whether the command gets the token that we have for the server.
+    pub passes_token: bool,
     /// Whether each end is told as JSON on stdout.
     pub json: bool,
 }
@@ -86,6 +89,8 @@ pub(crate) enum Until {
 /// Works for an agent.
 pub(crate) struct Worker {
     engine: Engine,
+    /// Tells what commands are told.
+    briefer: Arc<dyn Briefer>,
     /// Where what attempts are measured with is kept.
     state: Option<StateFolder>,
     assignment: Assignment,
@@ -119,6 +124,7 @@ impl Worker {
     pub(crate) fn new(session: &Session, assignment: Assignment, output: Output) -> Worker {
         Worker {
             engine: session.engine.clone(),
+            briefer: briefer::of(session),
             state: session.state.clone(),
             output: WorkerOutput::new(output, assignment.json),
             held: Mutex::new(Held {

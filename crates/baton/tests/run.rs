@@ -60,6 +60,8 @@ mod killed;
 mod liars;
 #[path = "run/links.rs"]
 mod links;
+#[path = "run/listener.rs"]
+mod listener;
 #[path = "run/measured.rs"]
 mod measured;
 #[path = "run/moved.rs"]
@@ -92,9 +94,13 @@ mod spending;
 mod tasks;
 #[path = "run/terminal.rs"]
 mod terminal;
+#[path = "run/traces.rs"]
+mod traces;
 #[path = "run/views.rs"]
 mod views;
 #[path = "run/waiting.rs"]
 mod waiting;
+#[path = "run/webhooks.rs"]
+mod webhooks;
 #[path = "run/writers.rs"]
 mod writers;

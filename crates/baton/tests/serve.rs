@@ -3,11 +3,26 @@
 #[path = "serve/access.rs"]
 mod access;
 #[path = "serve/client.rs"]
+#[expect(dead_code, reason = "the tests of the page use what is not used here")]
 mod client;
 #[path = "serve/handoffs.rs"]
 mod handoffs;
+#[path = "serve/remote.rs"]
+mod remote;
+#[path = "serve/remote_access.rs"]
+mod remote_access;
+#[path = "serve/remote_lost.rs"]
+mod remote_lost;
+#[path = "serve/remote_machine.rs"]
+mod remote_machine;
+#[path = "serve/remote_runs.rs"]
+mod remote_runs;
+#[path = "serve/remote_worker.rs"]
+mod remote_worker;
 #[path = "serve/runs.rs"]
 mod runs;
+#[path = "serve/signatures.rs"]
+mod signatures;
 #[path = "serve/starting.rs"]
 mod starting;
 #[path = "serve/streams.rs"]

@@ -86,7 +86,7 @@ impl OwnPlaces {
     fn of(root: &Path, scene: &Scene) -> Self {
         let earlier = scene.earlier.iter().map(|attempt| &attempt.folder);
         let folders = Places::new(root, earlier.chain([&scene.folder]).chain(&scene.output_directory));
-        OwnPlaces { folders, views: Places::new(root, &scene.views) }
+        OwnPlaces { folders, views: Places::of_views(root, &scene.views) }
     }
 
     fn hold(&self, path: &str) -> bool {

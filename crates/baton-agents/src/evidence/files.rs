@@ -24,7 +24,7 @@ const HASHED_BYTES: u64 = 1024 * 1024 * 1024;
 /// So many files of one report are kept.
 const KEPT_FILES: usize = 1_000;
 
-/// So many links that lead outside are named.
+/// So many links of one kind are named.
 const TOLD: usize = 5;
 
 /// Looks at files of a workspace.
@@ -49,7 +49,7 @@ impl From<FileIdentity> for Sighting {
 
 impl<'a> FileEyes<'a> {
     pub(super) fn new(workspace: &'a WorkspaceFolder, views: &[PathBuf]) -> FileEyes<'a> {
-        FileEyes { workspace, views: Places::new(workspace.root(), views) }
+        FileEyes { workspace, views: Places::of_views(workspace.root(), views) }
     }
 
     /// Notes which file an examined claim is about and what identifies it, so that it can be told later whether it is
@@ -175,13 +175,19 @@ impl From<Listing> for Sighting {
         } else {
             (Some(digest), None)
         };
-        let named: Vec<String> = listing.outside.iter().take(TOLD).map(|key| format!("`{key}`")).collect();
-        let more = listing.outside.len().saturating_sub(TOLD);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let open = format!("{}{more} in it points outside the workspace", named.join(", "));
-        let open = (!named.is_empty()).then_some(open);
+        let outside = told(&listing.outside).map(|named| format!("{named} in it points outside the workspace"));
+        let kept = told(&listing.kept).map(|named| format!("{named} in it leads to what Baton or git keeps current"));
+        let open = outside.into_iter().chain(kept).reduce(|outside, kept| format!("{outside}; {kept}"));
         Sighting { identity: FileIdentity::There { sha256, mark }, open }
     }
+}
+
+/// Names the first of some links; `None` if there are none.
+fn told(links: &[String]) -> Option<String> {
+    let named: Vec<String> = links.iter().take(TOLD).map(|key| format!("`{key}`")).collect();
+    let more = links.len().saturating_sub(TOLD);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!named.is_empty()).then(|| format!("{}{more}", named.join(", ")))
 }
 
 /// Tells whoever approves that a change after the approval will not be noticed.

@@ -33,6 +33,8 @@ pub(super) struct Listing {
     pub(super) entries: usize,
     /// Links that lead out of the workspace.
     pub(super) outside: Vec<String>,
+    /// Links that lead to what is left out, because it changes without anybody having changed what is approved.
+    pub(super) kept: Vec<String>,
     /// Whether files are told by size and time, because there is too much to hash.
     pub(super) by_time: bool,
 }
@@ -88,6 +90,8 @@ enum Leads {
     Folder,
     /// To something else in the workspace.
     To(PathBuf, Metadata),
+    /// To what Baton or git keeps current: it changes on its own, so the link is bound and the file is not.
+    ToKept,
     Outside,
     ToNothing,
 }
@@ -98,8 +102,14 @@ impl Listed<'_> {
         let entries = self.walk(root)?;
         let sizes = entries.values().map(|entry| entry.target().map_or(0, |(_, metadata)| metadata.len()));
         let by_time = entries.len() > HASHED_ENTRIES || sizes.sum::<u64>() > self.bytes_max;
-        let mut listing =
-            Listing { text: String::new(), files: Vec::new(), entries: entries.len(), outside: Vec::new(), by_time };
+        let mut listing = Listing {
+            text: String::new(),
+            files: Vec::new(),
+            entries: entries.len(),
+            outside: Vec::new(),
+            kept: Vec::new(),
+            by_time,
+        };
         for (key, entry) in entries {
             listing.add(key, &entry)?;
         }
@@ -122,7 +132,7 @@ impl Listed<'_> {
                 let inner = match &leads {
                     Leads::Nowhere if metadata.is_dir() => Some(path.clone()),
                     Leads::Folder => fs::canonicalize(&path).ok(),
-                    Leads::Nowhere | Leads::To(..) | Leads::Outside | Leads::ToNothing => None,
+                    Leads::Nowhere | Leads::To(..) | Leads::ToKept | Leads::Outside | Leads::ToNothing => None,
                 };
                 if let Some(inner) = inner.filter(|inner| walked.insert(inner.clone())) {
                     ahead.push((format!("{key}/"), inner));
@@ -142,6 +152,7 @@ impl Listed<'_> {
     fn follow(&self, link: &Path) -> Leads {
         match fs::canonicalize(link).and_then(|real| Ok((fs::metadata(&real)?, real))) {
             Ok((_, real)) if !real.starts_with(self.workspace) => Leads::Outside,
+            Ok((_, real)) if real.ancestors().any(|above| self.is_left_out(above)) => Leads::ToKept,
             Ok((metadata, _)) if metadata.is_dir() => Leads::Folder,
             Ok((metadata, real)) => Leads::To(real, metadata),
             Err(_) => Leads::ToNothing,
@@ -172,7 +183,7 @@ impl Entry {
         let (path, metadata) = match &self.leads {
             Leads::Nowhere => (&self.path, &self.metadata),
             Leads::To(real, metadata) => (real, metadata),
-            Leads::Folder | Leads::Outside | Leads::ToNothing => return None,
+            Leads::Folder | Leads::ToKept | Leads::Outside | Leads::ToNothing => return None,
         };
         metadata.is_file().then_some((path, metadata))
     }
@@ -204,6 +215,10 @@ impl Listing {
             (None, Leads::Outside) => {
                 self.outside.push(key.clone());
                 "outside".to_owned()
+            }
+            (None, Leads::ToKept) => {
+                self.kept.push(key.clone());
+                "kept".to_owned()
             }
             (None, Leads::ToNothing) => "nothing".to_owned(),
         };

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use baton_engine::view;
 use baton_protocol::model::{PhaseFindings, Report};
 
 use super::snapshot::key;
@@ -62,26 +63,41 @@ fn real(path: &Path) -> PathBuf {
     path.ancestors().find_map(resolve).unwrap_or_else(|| path.to_owned())
 }
 
-/// Files and folders of the workspace; a folder stands for all that is in it.
+/// Files and folders of the workspace; a folder stands for all that is in it, the folder of an archive only for what
+/// Baton writes there.
 #[derive(Debug, Default)]
-pub(super) struct Places(BTreeSet<String>);
+pub(super) struct Places {
+    whole: BTreeSet<String>,
+    archives: BTreeSet<String>,
+}
 
 impl Places {
     /// Collects paths; those outside the workspace stand for nothing.
     pub(super) fn new<P: AsRef<Path>>(root: &Path, paths: impl IntoIterator<Item = P>) -> Self {
-        Places(paths.into_iter().filter_map(|path| inside(root, path.as_ref())).collect())
+        let whole = paths.into_iter().filter_map(|path| inside(root, path.as_ref())).collect();
+        Places { whole, archives: BTreeSet::new() }
+    }
+
+    /// Collects the places of views.
+    pub(super) fn of_views(root: &Path, views: &[PathBuf]) -> Self {
+        let (archives, whole): (Vec<&PathBuf>, _) = views.iter().partition(|place| view::is_archive(place));
+        Places { archives: Places::new(root, archives).whole, ..Places::new(root, whole) }
     }
 
     /// Says whether a path is one of these, or lies in one.
     pub(super) fn hold(&self, path: &str) -> bool {
         let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
-        ends.into_iter().any(|end| self.0.contains(&path[..end]))
+        ends.into_iter().any(|end| self.whole.contains(&path[..end])) || self.is_archived(path)
     }
 
-    /// Returns whether one of these lies below a path.
+    /// Returns whether one of these lies below a path, or whether Baton makes this folder for an archive.
     pub(super) fn lie_below(&self, path: &str) -> bool {
-        let below = |place: &String| place.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
-        self.0.range(path.to_owned()..).take_while(|place| place.starts_with(path)).any(below)
+        let is_below = |places: &BTreeSet<String>| {
+            let below = |place: &String| place.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+            places.range(path.to_owned()..).take_while(|place| place.starts_with(path)).any(below)
+        };
+        let is_made = |(_, inner): (&str, &Path)| inner.as_os_str().is_empty() || view::is_archive_folder(inner);
+        is_below(&self.whole) || is_below(&self.archives) || self.in_archive(path).is_some_and(is_made)
     }
 
     /// Returns whether a path is a file that becomes one of these: `.NAME.….part` or `.NAME.….tmp` beside it.
@@ -90,7 +106,19 @@ impl Places {
         let Some(stem) = name.strip_suffix(".part").or_else(|| name.strip_suffix(".tmp")) else { return false };
         let Some((stem, _)) = stem.strip_prefix('.').and_then(|stem| stem.rsplit_once('.')) else { return false };
         let made = if folder.is_empty() { stem.to_owned() } else { format!("{folder}/{stem}") };
-        self.0.contains(&made)
+        self.whole.contains(&made) || self.is_archived(&made)
+    }
+
+    fn is_archived(&self, path: &str) -> bool {
+        self.in_archive(path).is_some_and(|(run, inner)| view::is_archive_file(run, inner))
+    }
+
+    /// Returns the run in whose archive a path lies, and the path in it.
+    fn in_archive<'p>(&self, path: &'p str) -> Option<(&'p str, &'p Path)> {
+        let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        let archive = ends.map(|end| &path[..end]).find(|above| self.archives.contains(*above))?;
+        let run = archive.rsplit('/').next().unwrap_or(archive);
+        Some((run, Path::new(path[archive.len()..].trim_start_matches('/'))))
     }
 }
 

@@ -64,16 +64,17 @@ impl Bubblewrap {
             add(&[&"--dev-bind-try", &device, &device]);
         }
         add(&[&"--proc", &"/proc"]);
-        for (path, access) in cage.pinned() {
+        let pinned = cage.pinned();
+        for (path, access) in &pinned {
             match access {
-                Access::Writable => add(&[&"--bind", &path, &path]),
-                Access::ReadOnly => add(&[&"--ro-bind", &path, &path]),
-                Access::Hidden if path.is_dir() => add(&[&"--tmpfs", &path]),
-                Access::Hidden => add(&[&"--ro-bind", &"/dev/null", &path]),
+                Access::Writable => add(&[&"--bind", path, path]),
+                Access::ReadOnly => add(&[&"--ro-bind", path, path]),
+                Access::Hidden if path.is_dir() => add(&[&"--tmpfs", path]),
+                Access::Hidden => add(&[&"--ro-bind", &"/dev/null", path]),
             }
         }
         // What is written into a hidden folder would be gone without a word.
-        for (path, _) in cage.places.iter().filter(|(path, access)| **access == Access::Hidden && path.is_dir()) {
+        for (path, _) in pinned.iter().filter(|(path, access)| **access == Access::Hidden && path.is_dir()) {
             add(&[&"--remount-ro", path]);
         }
         add(&[&"--"]);

@@ -64,9 +64,15 @@ impl Cage {
 
     /// Returns the places and, where one that cannot be changed lies in one that can, the folders between them. Whoever
     /// could rename such a folder would put another one in its place; what is a place of its own cannot be renamed.
+    ///
+    /// What lies in a place that cannot be changed either, in the same way, is left out: each place costs mounts.
     pub(super) fn pinned(&self) -> BTreeMap<&Path, Access> {
         let mut pinned: BTreeMap<&Path, Access> = BTreeMap::new();
         for (path, access) in &self.places {
+            let around = path.parent().map_or(Access::ReadOnly, |above| self.access(above));
+            if *access != Access::Writable && *access == around {
+                continue;
+            }
             pinned.insert(path, *access);
             if *access != Access::Writable {
                 let above = path.ancestors().skip(1).filter(|above| self.access(above) == Access::Writable);
@@ -109,6 +115,24 @@ mod tests {
         assert_eq!([of("work/new"), of("work/src/deep/a")], [Access::Writable; 2]);
         assert_eq!([of("work/src/a"), of("other")], [Access::ReadOnly; 2]);
         assert_eq!(of("secret/key"), Access::Hidden);
+    }
+
+    #[test]
+    fn what_cannot_be_changed_anyway_takes_no_mount_of_its_own() {
+        let scratch = Scratch::new();
+        scratch.folder("work/flow").folder("work/src/kept").folder("secret/deep");
+        let mut cage = Cage::read_only();
+        cage.close(&scratch.path("work"));
+        cage.close(&scratch.path("work/flow"));
+        cage.open_up(&scratch.path("work/src"));
+        cage.close(&scratch.path("work/src/kept"));
+        cage.hide(&scratch.path("secret"));
+        cage.hide(&scratch.path("secret/deep"));
+        let pinned: Vec<String> = cage.pinned().keys().map(|path| path.display().to_string()).collect();
+        assert_eq!(
+            pinned,
+            ["secret", "work/src", "work/src/kept"].map(|path| scratch.path(path).display().to_string())
+        );
     }
 
     #[test]

@@ -86,6 +86,11 @@ impl Environment {
         self.variables.insert(name.into(), value.into());
     }
 
+    /// Takes a variable away.
+    pub fn remove(&mut self, name: &str) {
+        self.variables.remove(OsStr::new(name));
+    }
+
     /// Returns a variable.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.variables.get(OsStr::new(name)).map(OsString::as_os_str)

@@ -48,6 +48,8 @@ pub struct Launcher {
     pub configuration: Vec<PathBuf>,
     /// The workflow and its scripts. In a workspace they can be changed only if the workflow names what may be.
     pub scripts: Vec<PathBuf>,
+    /// Whether agents are told the trace of their run, because somebody collects it.
+    pub traces: bool,
 }
 
 /// What this machine has.

@@ -29,7 +29,7 @@ pub(super) const RECIPE: Recipe = Recipe {
     before_stdin: &[],
     before_argument: &[],
     inherits: &["OPENCODE_CONFIG", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"],
-    home: &[".local/share/opencode", ".local/state/opencode", ".config/opencode", ".cache/opencode"],
+    home: &[".local/share/opencode", ".local/state/opencode", ".config/opencode"],
     moved_by: &[
         ("XDG_CACHE_HOME", "opencode"),
         ("XDG_CONFIG_HOME", "opencode"),

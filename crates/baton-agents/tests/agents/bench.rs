@@ -56,6 +56,7 @@ impl Bench {
             confinement: Default::default(),
             timeout: None,
             pick_up_within: None,
+            traceparent: None,
         }
     }
 

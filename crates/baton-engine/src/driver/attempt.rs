@@ -176,7 +176,9 @@ type Said = Option<String>;
 
 impl Trial {
     /// Lets the agent work, and judges what it says.
-    pub(super) async fn run(mut self) -> Finished {
+    ///
+    /// It is boxed because it is large: a future that holds it has room for it once more wherever it is passed on.
+    pub(super) async fn run(mut self: Box<Self>) -> Finished {
         let (ended, said) = match self.turn().await {
             Ok(ended) => ended,
             Err(finished) => return finished,
@@ -257,7 +259,7 @@ impl Trial {
     }
 
     async fn answered(
-        self,
+        self: Box<Self>,
         understood: UnderstoodReport,
         document: WrittenDocument,
         acknowledgment: Option<WrittenDocument>,

@@ -124,7 +124,7 @@ impl RunLoop<'_> {
                 views: scene.views.clone(),
                 settings: yardstick.settings.clone(),
             };
-            let trial = Trial {
+            let trial = Box::new(Trial {
                 agent,
                 evidence,
                 job: Job { contract: Some(contract), ..job },
@@ -135,8 +135,10 @@ impl RunLoop<'_> {
                 room: self.room(),
                 progress: self.tell.clone(),
                 audience: self.driver.audience.clone(),
-            };
-            self.tasks.spawn(async move { Outcome::Work(trial.run().await) })
+            });
+            // A task is moved several times before it runs; what it does is large.
+            let attempt = Box::pin(trial.run());
+            self.tasks.spawn(async move { Outcome::Work(attempt.await) })
         };
         if !verifying {
             for (_, others) in self.newcomers.iter().filter(|(other, _)| *other != id) {

@@ -22,6 +22,7 @@ use crate::route;
 use crate::run::{RecordFault, Run, TrackedHandoff};
 use crate::session::SessionTurn;
 use crate::step::{ORCHESTRATOR, Role};
+use crate::trace::TraceIds;
 use crate::view;
 
 /// How long a command of a workflow may take unless it says otherwise.
@@ -291,6 +292,7 @@ impl<'r> Brief<'r> {
             confinement: self.confinement(),
             timeout: handoff.terms.timeout_ms.map(Duration::from_millis).or_else(|| self.timeout()),
             pick_up_within: self.agent.and_then(|agent| agent.pick_up_within).map(workflow::Duration::as_std),
+            traceparent: Some(TraceIds::of(self.run).traceparent(&handoff.id, handoff.fence)),
         })
     }
 

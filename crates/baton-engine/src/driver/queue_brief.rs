@@ -102,7 +102,15 @@ impl QueueBrief {
             acknowledge: handoff.terms.acknowledge,
             ..Briefing::plain(&handoff.terms.to, &asked, delimiter)
         })?;
-        Ok(QueueBrief {
+        let mut brief = QueueBrief::with_prompt(handoff, request, prompt.text);
+        brief.prompt_tokens = prompt.tokens;
+        brief.shortened = prompt.shortened;
+        Ok(brief)
+    }
+
+    /// Takes a prompt that is made already. Nothing is known of a workspace.
+    pub fn with_prompt(handoff: &Handoff, request: &WrittenDocument, prompt: String) -> QueueBrief {
+        QueueBrief {
             job: Job {
                 run: handoff.run.clone(),
                 handoff: handoff.id.clone(),
@@ -113,7 +121,7 @@ impl QueueBrief {
                 session: SessionTurn::default(),
                 spent_before: Spent::default(),
                 ended: handoff.attempts.saturating_sub(1),
-                prompt: prompt.text,
+                prompt,
                 request: request.clone(),
                 contract: None,
                 notes: handoff.notes.clone(),
@@ -124,13 +132,14 @@ impl QueueBrief {
                 confinement: Confinement::default(),
                 timeout: None,
                 pick_up_within: None,
+                traceparent: None,
             },
-            prompt_tokens: prompt.tokens,
-            shortened: prompt.shortened,
+            prompt_tokens: 0,
+            shortened: Vec::new(),
             dialect: None,
             workflow_folder: None,
             scene: None,
             copies: Vec::new(),
-        })
+        }
     }
 }

@@ -29,6 +29,11 @@ impl Engine {
         self.apply(handoff, Command::Heartbeat(heartbeat), Vec::new()).await
     }
 
+    /// Returns why a claim does not hold a handoff any more; whoever prepares something for it looks first.
+    pub fn held(&self, handoff: &Handoff, fence: Fence) -> Result<(), Problem> {
+        self.foresee(handoff, Command::Heartbeat(Heartbeat::new(fence))).map_or(Ok(()), Err)
+    }
+
     /// Says that an attempt has failed; its code and the terms of the handoff decide whether another one follows.
     pub async fn fail(
         &self,

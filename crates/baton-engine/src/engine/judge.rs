@@ -5,6 +5,7 @@ use baton_protocol::model::{Document, Request};
 use baton_protocol::read::{self, Format};
 use baton_protocol::surroundings::{Schemas, Workspace};
 use baton_protocol::{Dialect, Hints, Judgement, Kind, Reading, Settings, Severity, Surroundings};
+use serde_json::Value;
 
 use super::{Engine, Problem};
 use crate::definition::Definition;
@@ -13,6 +14,7 @@ use crate::evidence::Scene;
 use crate::flow;
 use crate::handoff::{Handoff, WrittenDocument};
 use crate::rehearsal;
+use crate::report_contract::ReportContract;
 use crate::run::Run;
 
 /// How many mistakes are told in a failure.
@@ -169,6 +171,33 @@ impl Yardstick {
     pub fn in_run(self, run: &Run, handoff: &Handoff) -> Yardstick {
         let told = handoff.terms.step.as_ref().and_then(|step| output_directory(run, &step.phase).ok());
         Yardstick { output_directory: told.map(|folder| folder.to_string_lossy().into_owned()), ..self }
+    }
+
+    /// Writes it for somebody who works on the handoff elsewhere and has the request.
+    pub fn json(&self) -> Value {
+        let contract = ReportContract { dialect: self.dialect, settings: self.settings.clone(), ..Default::default() };
+        let mut form = contract.json();
+        form["following"] = self.following.clone().into();
+        form["agent"] = self.agent.clone().into();
+        form["phase"] = self.phase.clone().into();
+        form["output_directory"] = self.output_directory.clone().into();
+        form
+    }
+
+    /// Reads what was written for somebody elsewhere; what is not known is as usual.
+    pub fn of_json(form: &Value, request: Option<&WrittenDocument>) -> Yardstick {
+        let ReportContract { dialect, settings, .. } = ReportContract::of_json(form);
+        let text = |name: &str| form[name].as_str().map(str::to_owned);
+        let following = form["following"].as_array().into_iter().flatten();
+        Yardstick {
+            settings,
+            dialect,
+            following: following.filter_map(Value::as_str).map(str::to_owned).collect(),
+            agent: text("agent"),
+            phase: text("phase"),
+            request: request.and_then(WrittenDocument::read_request),
+            output_directory: text("output_directory"),
+        }
     }
 
     /// Judges acknowledgments of the same handoff. How an agent writes its reports says nothing about them: most dialects

@@ -3,13 +3,17 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use baton_protocol::model::terms::Outcome;
+
 use super::feedback::what_failed;
 use super::turn::{Turn, onward};
 use super::{FlowFault, call_off};
+use crate::definition::LocatedPhase;
 use crate::draft::Draft;
 use crate::handoff::{About, Note};
 use crate::lifecycle::{Command, Refusal, Requeue};
 use crate::overlap::overlap;
+use crate::route::{RouteRow, route};
 use crate::run::{Run, TrackedHandoff};
 use crate::step::Role;
 
@@ -125,33 +129,83 @@ fn pass_gates(run: &Run, phase: &str) -> Result<(), NoWayBack> {
 }
 
 /// Finds a question on the way to a phase that a person must answer again: it was put again since the run came to the phase
-/// last, or the work that it was about was done again since it was put last.
+/// last, or the run has done something since it was put last that comes before it.
 fn unapproved_gate<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
     let mut visits: HashMap<&str, (usize, usize)> = HashMap::new();
     for (place, tracked) in run.handoffs().enumerate().filter(|(_, tracked)| tracked.step.role.is_phase()) {
         visits.entry(&tracked.step.phase).and_modify(|(_, last)| *last = place).or_insert((place, place));
     }
     let &(entered_first, entered_last) = visits.get(phase)?;
-    let gates = run.handoffs().take(entered_first).filter(|tracked| asks_person(run, tracked));
-    let mut gates = gates.map(|gate| gate.step.phase.as_str());
-    gates.find(|gate| {
-        let (asked_first, asked_last) = visits.get(gate).copied().unwrap_or_default();
-        let is_redone = visits.values().any(|(first, last)| *first < asked_first && *last > asked_last);
-        asked_last > entered_last || is_redone
-    })
+    let gates = run.handoffs().filter(|tracked| asks_person(run, tracked) || is_turned_down(run, tracked));
+    let gates = gates.map(|gate| gate.step.phase.as_str());
+    let mut gates = gates.map(|gate| (gate, visits.get(gate).copied().unwrap_or_default()));
+    let guards = |(gate, (asked_first, asked_last)): (&str, (usize, usize))| {
+        let outer = outermost(gate);
+        // A gate that was left out the first time, by its `when`, was not asked before the phase.
+        let is_before = asked_first < entered_first
+            || line(run, outer).contains(&phase) && !line(run, phase).contains(&outer) && outer != phase;
+        let leads_here = |worked: &str| {
+            worked != phase && line(run, worked).into_iter().take_while(|next| *next != phase).any(|next| next == outer)
+        };
+        let is_redone = visits.iter().any(|(worked, (first, last))| {
+            *last > asked_last && (*first < asked_first || leads_here(outermost(worked)))
+        });
+        is_before && (asked_last > entered_last || is_redone)
+    };
+    gates.find(|gate| guards(*gate)).map(|(gate, _)| gate)
 }
 
-/// Says whether a phase comes right after the one that the run came to last, as if that had succeeded.
+/// Returns the phase of the run's own workflow that a phase is, or is part of.
+fn outermost(path: &str) -> &str {
+    path.split('/').next().unwrap_or(path)
+}
+
+/// Returns the phases of the run's own workflow that follow one of them as long as everything succeeds.
+fn line<'r>(run: &'r Run, phase: &str) -> Vec<&'r str> {
+    let phases = &run.definition.workflow.phases;
+    let position = |name: &str| phases.iter().position(|phase| phase.id() == name);
+    let mut line = Vec::new();
+    let mut at = position(phase);
+    while let Some(index) = at {
+        let next = phases[index].next.as_deref().map_or(Some(index + 1), position);
+        at = next.filter(|next| phases.get(*next).is_some_and(|phase| !line.contains(&phase.id())));
+        line.extend(at.map(|next| phases[next].id()));
+    }
+    line
+}
+
+/// Says whether a phase comes right after the one that the run came to last, as if that had succeeded. What has reported, and
+/// was not found good, has not. Whether a gate in between would have been left out, or a route taken, depends on a report
+/// that nobody has.
 fn leads_to(run: &Run, at: &TrackedHandoff, phase: &str) -> bool {
-    let is_work = matches!(at.step.role, Role::Work | Role::Check) && !asks_person(run, at);
+    let is_work = matches!(at.step.role, Role::Work | Role::Check) && !asks_person(run, at) && !is_turned_down(run, at);
     let Some(located) = run.definition.locate(&at.step.phase).filter(|_| is_work) else { return false };
-    onward(run, &located, None).is_ok_and(|next| matches!(next.turn, Turn::Phase { path, .. } if path == phase))
+    let Ok(next) = onward(run, &located, None) else { return false };
+    let asks = |name: &str| run.definition.locate(name).is_none_or(|at| at.phase().gate.is_some() || has_review(&at));
+    let is_routed = located.phase().agent.as_deref().is_some_and(|agent| {
+        let routed = route(&located.definition.workflow, agent, Outcome::Complete, None, None);
+        matches!(routed.row, RouteRow::Workflow(_))
+    });
+    !is_routed
+        && !next.route.skipped.iter().any(|skipped| asks(&skipped.phase))
+        && matches!(next.turn, Turn::Phase { path, .. } if path == phase)
 }
 
 /// Says whether a person decides in a phase whether the run goes on.
 fn asks_person(run: &Run, tracked: &TrackedHandoff) -> bool {
-    let is_reviewed = || run.definition.locate(&tracked.step.phase).is_some_and(|at| at.phase().review.is_some());
+    let is_reviewed = || run.definition.locate(&tracked.step.phase).is_some_and(|at| has_review(&at));
     tracked.step.role == Role::Gate || tracked.step.role.is_phase() && (tracked.decided.is_some() || is_reviewed())
+}
+
+/// Says whether a phase has reported the last time, and nobody has found that good: it waits for a person, says no, or was
+/// refuted.
+fn is_turned_down(run: &Run, tracked: &TrackedHandoff) -> bool {
+    let is_latest = || run.latest(&tracked.step.phase).is_some_and(|latest| latest.handoff.id == tracked.handoff.id);
+    tracked.step.role.is_phase() && tracked.told.is_some() && !tracked.passed() && is_latest()
+}
+
+fn has_review(located: &LocatedPhase<'_>) -> bool {
+    located.phase().review.is_some()
 }
 
 /// Something that people approved on the way to a phase.

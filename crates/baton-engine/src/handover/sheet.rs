@@ -13,7 +13,7 @@ impl Sheet {
     /// Says something in a line; nothing if there is nothing to say.
     pub(super) fn line(&mut self, name: &str, text: Option<&str>) {
         if let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) {
-            self.lines.push(format!("{name}: {text}"));
+            self.lines.push([name, ": ", text].concat());
         }
     }
 
@@ -29,7 +29,7 @@ impl Sheet {
         let mut items = items.into_iter().filter(|item| !item.as_ref().trim().is_empty()).peekable();
         if items.peek().is_some() {
             self.lines.push(format!("{name}:"));
-            self.lines.extend(items.map(|item| format!("- {}", item.as_ref().trim())));
+            self.lines.extend(items.map(|item| ["- ", item.as_ref().trim()].concat()));
         }
     }
 

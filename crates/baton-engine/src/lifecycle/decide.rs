@@ -8,13 +8,14 @@ use super::report::completed;
 use super::resume::start_over;
 use super::{Action, Refusal, RefusedCommand};
 use crate::Fence;
-use crate::approval::{self, is_enough};
+use crate::approval::{self, Approval, is_enough};
 use crate::door::Door;
 use crate::failure::{Code, Failure, Transience};
 use crate::handoff::{About, Ask, Digest, Handoff, State};
 use crate::id::HandoffId;
 use crate::known::{HowKnown, Who};
 use crate::sabotage::{Bug, planted};
+use crate::ssh::Signature;
 use crate::step::Role;
 
 /// Tell a person's decision.
@@ -121,6 +122,18 @@ impl Decide {
             text.extend(said.map(|said| format!("{name}: {}\n", serde_json::Value::from(said.as_str()))));
         }
         text
+    }
+
+    /// Makes it the decision of whoever has signed it. A key of nobody proves nobody: the decision will be refused, and
+    /// journalled.
+    #[must_use]
+    pub fn signed(mut self, signature: Signature, approval: Option<&Approval>) -> Decide {
+        let key = signature.public_key().ok();
+        if let Some(owner) = key.and_then(|key| approval?.owner_of(&key).map(str::to_owned)) {
+            self.by = owner;
+        }
+        self.known = HowKnown::Signature(Box::new(signature));
+        self
     }
 
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {

@@ -33,6 +33,10 @@ impl<'a> PromptFence<'a> {
 
     /// Takes out what could end the fence or hide from a reader's eye.
     pub(super) fn clean(&self, text: &str) -> String {
+        // Most texts have nothing to take out.
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+            return self.without_delimiter(text.to_owned());
+        }
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let visible: String = text.chars().filter(|character| !is_hidden(*character)).collect();
         self.without_delimiter(visible)

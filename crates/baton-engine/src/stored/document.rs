@@ -57,6 +57,19 @@ impl<'s> From<&'s WrittenDocument> for StoredWritten<'s> {
     }
 }
 
+impl StoredWritten<'_> {
+    /// Returns a copy that borrows nothing.
+    pub(super) fn into_owned(self) -> StoredWritten<'static> {
+        let StoredWritten { dialect, text, path, warnings } = self;
+        StoredWritten {
+            dialect: dialect.into_owned().into(),
+            text: text.into_owned().into(),
+            path: path.map(|path| path.into_owned().into()),
+            warnings: warnings.into_owned().into(),
+        }
+    }
+}
+
 impl From<StoredWritten<'_>> for WrittenDocument {
     fn from(stored: StoredWritten<'_>) -> Self {
         let StoredWritten { dialect, text, path, warnings } = stored;

@@ -53,10 +53,24 @@ fn first_length(text: &str, is_member: impl Fn(char) -> bool) -> Option<usize> {
 
 /// Returns the length in bytes of the first piece of `text`, which must not be empty.
 pub(super) fn piece_length(text: &str) -> usize {
-    word_length(text)
+    plain_word_length(text)
+        .or_else(|| word_length(text))
         .or_else(|| number_length(text))
         .or_else(|| symbols_length(text))
         .unwrap_or_else(|| space_length(text))
+}
+
+/// Finds what [`word_length`] finds, for the most frequent pieces: small ASCII letters with at most one ASCII character
+/// before them, up to another ASCII character that cannot belong to the word.
+fn plain_word_length(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let first = *bytes.first()?;
+    let may_lead = first.is_ascii() && !first.is_ascii_alphanumeric() && !matches!(first, b'\r' | b'\n');
+    let start = usize::from(may_lead);
+    let letters = bytes[start..].iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+    let ends = bytes.get(start + letters).is_none_or(|next| next.is_ascii() && *next != b'\'');
+    // A capital after small letters begins the next piece; one before them is for the general rule.
+    (letters > 0 && ends).then_some(start + letters)
 }
 
 /// A word may start with one character that is no letter. Marks are both letter-like and a

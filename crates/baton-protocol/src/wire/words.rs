@@ -2,10 +2,12 @@
 
 /// Compares words without regard to case, `-`, `_` and spaces.
 pub fn same_word(left: &str, right: &str) -> bool {
-    let letters = |text: &'_ str| -> Vec<u8> {
-        text.bytes().filter(|byte| !matches!(byte, b'-' | b'_' | b' ')).map(|byte| byte.to_ascii_lowercase()).collect()
-    };
-    left == right || letters(left) == letters(right)
+    left == right || letters(left).eq(letters(right))
+}
+
+/// Returns what counts when words are compared.
+fn letters(text: &str) -> impl Iterator<Item = u8> {
+    text.bytes().filter(|byte| !matches!(byte, b'-' | b'_' | b' ')).map(|byte| byte.to_ascii_lowercase())
 }
 
 /// Compares a word with a pattern in which `*` stands for any letters, such as `frontend-*`; without one they are

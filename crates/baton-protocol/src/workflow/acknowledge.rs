@@ -30,8 +30,9 @@ impl Wire for AcknowledgeChoice {
                 return None;
             }
         };
-        let within = reader.below("within", |reader| Duration::read(read, reader))?;
-        Some(AcknowledgeChoice { asked: true, within: Some(within) })
+        let mut within: Option<Duration> = None;
+        reader.member("within", &mut within, read);
+        within.map(|within| AcknowledgeChoice { asked: true, within: Some(within) })
     }
 
     fn write(&self) -> Value {

@@ -14,7 +14,7 @@ use crate::server::Server;
 /// It is sent as plain text or bytes, whatever its name was, and no browser runs anything in it.
 #[utoipa::path(get, path = "/api/v1/runs/{id}/artifacts/{digest}", tag = "artifacts",
     params(("id" = String, Path, description = "The run"), ("digest" = String, Path, description = "The SHA-256 of the file")),
-    responses((status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>), (status = 404, description = "It was not kept")))]
+    responses((status = 200, description = "The file", content((Vec<u8> = "application/octet-stream"), (String = "text/plain"))), (status = 404, description = "It was not kept")))]
 pub(crate) async fn show(
     State(server): State<Server>,
     principal: Principal,

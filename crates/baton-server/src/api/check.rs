@@ -15,8 +15,10 @@ use crate::server::Server;
 /// A document to judge.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({ "document": { "baton": 1, "document": "request", "id": "csv-07", "instructions": "Find the writer of rows." } }))]
 pub(crate) struct NewCheck {
     /// The document in any dialect: a JSON object, or text as it was written.
+    #[schema(schema_with = super::openapi::document)]
     document: Value,
     /// Its dialect; default: it is recognised.
     dialect: Option<String>,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
+use baton_engine::driver::HandInWay;
 use baton_engine::engine::{agent_name, plain_name};
 use baton_engine::lifecycle::LEASE_MS_MAX;
 use baton_engine::retry::milliseconds;
@@ -14,6 +15,7 @@ use tokio::time::Instant;
 use utoipa::ToSchema;
 
 use crate::access::Principal;
+use crate::answer_form::{AnswerForm, stored_claims};
 use crate::event_hub::{HubEvent, wait_for};
 use crate::host::ClaimBriefing;
 use crate::incoming::{JsonBody, duration, optional, value};
@@ -35,6 +37,7 @@ const COUNT_MAX: u32 = 100;
 /// What to claim.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({ "agent": "finder", "lease": "60s" }))]
 pub(crate) struct NewClaim {
     /// The agent that works, or its queue.
     agent: String,
@@ -45,7 +48,10 @@ pub(crate) struct NewClaim {
     /// How long to wait until something is ready, at most 60s; default: not at all.
     wait: Option<String>,
     /// How many at most; default: 1.
+    #[schema(minimum = 1, maximum = 100)]
     count: Option<u32>,
+    /// Whether the claimant itself ends an attempt that takes too long; default: no.
+    times_itself: Option<bool>,
 }
 
 /// Claim what waits for an agent
@@ -57,6 +63,7 @@ pub(crate) struct NewClaim {
 pub(crate) async fn claim(
     State(server): State<Server>,
     principal: Principal,
+    form: AnswerForm,
     JsonBody(new): JsonBody<NewClaim>,
 ) -> Result<Json<Value>, ProblemJson> {
     let agent = value("/agent", agent_name(&new.agent))?;
@@ -65,14 +72,18 @@ pub(crate) async fn claim(
         claimant: optional("/claimant", new.claimant.as_deref(), plain_name)?.unwrap_or_else(|| principal.name.clone()),
         lease_ms: milliseconds(optional("/lease", new.lease.as_deref(), lease)?.unwrap_or(LEASE)),
         count: count(new.count)?,
-        times_itself: false,
+        times_itself: new.times_itself.unwrap_or(false),
         agent,
     };
     let wait = optional("/wait", new.wait.as_deref(), duration)?.unwrap_or_default().min(WAIT_MAX);
     let claimed = claim_within(&server, &wanted, wait).await?;
+    if form == AnswerForm::Stored {
+        // Whoever wants the prompt, too, asks for the briefing.
+        return Ok(Json(stored_claims(&server, &claimed)));
+    }
     let mut claims = Vec::with_capacity(claimed.len());
     for claimed in claimed {
-        let briefing = server.host.brief(&claimed).await?;
+        let briefing = server.host.brief(&claimed, HandInWay::Command).await?;
         claims.push(as_json(&claimed, &briefing));
     }
     Ok(Json(json!({ "version": 1, "claims": claims })))

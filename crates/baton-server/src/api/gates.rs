@@ -7,7 +7,9 @@ use axum::response::Response;
 use baton_engine::RunId;
 use baton_engine::engine::InboxPlace;
 use baton_engine::handoff::{Digest, Handoff};
+use baton_engine::known::LABEL_BYTES_MAX;
 use baton_engine::lifecycle::{Decide, Decision};
+use baton_engine::ssh::Signature;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,6 +18,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{conditional, limit};
 use crate::access::Principal;
 use crate::acting::{self, SentDecision};
+use crate::answer_form::AnswerForm;
 use crate::incoming::{InPath, JsonBody, Search, optional};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
@@ -30,6 +33,7 @@ pub(crate) struct Listing {
     /// Behind this place: `next` of the page before.
     after: Option<String>,
     /// How many at most; default: 100.
+    #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
 }
 
@@ -89,6 +93,11 @@ pub(crate) struct NewDecision {
     shown: String,
     /// What the person says beyond that.
     note: Option<String>,
+    /// A name to show; the token or the signature says who the person is.
+    #[serde(rename = "as")]
+    label: Option<String>,
+    /// An SSH signature of the decision, as `ssh-keygen -Y sign -n baton` makes it of what `baton approve --to-sign` prints.
+    signature: Option<String>,
 }
 
 /// What was decided.
@@ -107,6 +116,9 @@ pub(crate) enum DecisionWord {
 
 /// Decide what waits for a person
 ///
+/// With a `signature` the decision is that of the owner of the key, and counts at gates that demand signatures. One that was
+/// forged, or made for something else, is refused and recorded.
+///
 /// The decision counts for exactly what was shown: if that has changed, it is refused. If somebody else has decided, the
 /// answer says who.
 #[utoipa::path(post, path = "/api/v1/gates/{id}/decision", tag = "gates", params(("id" = String, Path, description = "The id of the handoff")),
@@ -115,24 +127,33 @@ pub(crate) enum DecisionWord {
 pub(crate) async fn decide(
     State(server): State<Server>,
     principal: Principal,
+    form: AnswerForm,
     InPath(id): InPath<String>,
     JsonBody(new): JsonBody<NewDecision>,
 ) -> Result<Json<Value>, ProblemJson> {
     acting::is_known(&principal)?;
     let handoff = server.visible(&principal, &id).await?;
     let shown = Digest(new.shown.trim().to_lowercase());
-    let sent = SentDecision { decision: decision(&new)?, shown, note: new.note };
+    let sent = SentDecision {
+        decision: decision(&new)?,
+        shown,
+        label: optional("/as", new.label.as_deref(), label)?,
+        signature: optional("/signature", new.signature.as_deref(), Signature::read)?,
+        note: new.note,
+    };
     match acting::decide(&server, &principal, &handoff, sent).await {
-        Ok(applied) => Ok(Json(json!({
-            "version": 1,
-            "handoff": baton_views::handoff::json(&applied.handoff),
-            "repeated": applied.repeated,
-        }))),
+        Ok(applied) => Ok(Json(form.applied(&server, &applied))),
         Err(unrecorded) => match unrecorded.decided {
             Some((decide, at)) => Err(unrecorded.problem.with("decided", as_json(&decide, at))),
             None => Err(unrecorded.problem),
         },
     }
+}
+
+/// Reads what somebody wants to be called.
+fn label(text: &str) -> Result<String, String> {
+    let is_line = !text.trim().is_empty() && text.len() <= LABEL_BYTES_MAX && !text.contains(char::is_control);
+    if is_line { Ok(text.trim().to_owned()) } else { Err(format!("one line of at most {LABEL_BYTES_MAX} bytes")) }
 }
 
 fn decision(new: &NewDecision) -> Result<Decision, ProblemJson> {

@@ -4,17 +4,19 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use baton_engine::engine::{Problem, Yardstick, accepted_request, agent_name, shown_document};
+use baton_engine::engine::{Problem, WantedTerms, Yardstick, accepted_request, agent_name, shown_document};
 use baton_engine::handoff::StateName;
-use baton_engine::store::{Filter, StoreError};
+use baton_engine::lifecycle::Accept;
+use baton_engine::store::{AcceptedHandoff, Filter, StoreError};
 use baton_views::details::HandoffDetails;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 use super::terms::NewRequest;
 use super::{conditional, created, limit};
 use crate::access::Principal;
+use crate::answer_form::AnswerForm;
 use crate::incoming::{InPath, JsonBody, Search, optional};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
@@ -36,26 +38,8 @@ pub(crate) async fn send(
 ) -> Result<Response, ProblemJson> {
     principal.writes()?;
     let key = headers.get("idempotency-key").map(|key| key.to_str().unwrap_or_default());
-    let valid = new.judge(&Yardstick::of_project(&server.engine.settings))?;
-    let mut wanted = new.new_handoff(&principal.name, key)?;
-    if let Some(agent) = principal.agent() {
-        // Whoever works for one agent cannot speak for another.
-        wanted.terms.from = Some(agent.to_owned());
-    }
-    if let Some(run) = new.run.as_ref().filter(|_| principal.is_restricted()) {
-        wanted.run = Some(server.visible(&principal, run).await?.run);
-    }
-    if let Some(caller) = &new.returns_to {
-        let caller = server.visible(&principal, caller).await?;
-        principal.works_on(&caller)?;
-        wanted.returns_to = Some(caller.id);
-    }
-    let terms = wanted.terms.clone();
-    let accept = server.engine.accept(&valid, wanted)?;
-    let mut accepted = match server.engine.send(vec![accept], &terms).await {
-        Err(Problem::Store(StoreError::Taken { .. })) if principal.is_restricted() => return Err(ProblemJson::taken()),
-        sent => sent?,
-    };
+    let (accept, terms) = wanted(&server, &principal, &new, key).await?;
+    let mut accepted = delivered(&server, &principal, vec![accept], &terms).await?;
     let Some(accepted) = accepted.pop() else { return Err(ProblemJson::unknown("handoff")) };
     let body = json!({
         "version": 1,
@@ -68,6 +52,72 @@ pub(crate) async fn send(
     Ok(created(&format!("/api/v1/handoffs/{}", accepted.handoff.id), body))
 }
 
+/// Requests that are sent together.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewBatch {
+    /// The requests, in their order.
+    requests: Vec<NewRequest>,
+}
+
+/// Send several requests: all of them, or none if one cannot be accepted
+#[utoipa::path(post, path = "/api/v1/batches", tag = "handoffs", request_body = NewBatch,
+    responses((status = 200, description = "What was accepted, in the same order; `existing` says what was there before"),
+        (status = 409, description = "A key or id belongs to another request"), (status = 422, description = "A document or its terms are not valid")))]
+pub(crate) async fn send_all(
+    State(server): State<Server>,
+    principal: Principal,
+    form: AnswerForm,
+    JsonBody(batch): JsonBody<NewBatch>,
+) -> Result<Json<Value>, ProblemJson> {
+    principal.writes()?;
+    let mut accepts = Vec::with_capacity(batch.requests.len());
+    for (index, new) in batch.requests.iter().enumerate() {
+        let at = |problem: ProblemJson| problem.within(&format!("/requests/{index}"));
+        accepts.push(wanted(&server, &principal, new, None).await.map_err(at)?.0);
+    }
+    // Each request has terms of its own, so that nothing can be said here about durations that count from now.
+    let accepted = delivered(&server, &principal, accepts, &WantedTerms::default()).await?;
+    Ok(Json(form.accepted(&server, &accepted)))
+}
+
+/// Reads and judges a request of somebody who may send it. Returns the handoff that it asks for.
+async fn wanted(
+    server: &Server,
+    principal: &Principal,
+    new: &NewRequest,
+    key: Option<&str>,
+) -> Result<(Accept, WantedTerms), ProblemJson> {
+    let valid = new.judge(&Yardstick::of_project(&server.engine.settings))?;
+    let mut wanted = new.new_handoff(&principal.name, key)?;
+    if let Some(agent) = principal.agent() {
+        // Whoever works for one agent cannot speak for another.
+        wanted.terms.from = Some(agent.to_owned());
+    }
+    if let Some(run) = new.run.as_ref().filter(|_| principal.is_restricted()) {
+        wanted.run = Some(server.visible(principal, run).await?.run);
+    }
+    if let Some(caller) = &new.returns_to {
+        let caller = server.visible(principal, caller).await?;
+        principal.works_on(&caller)?;
+        wanted.returns_to = Some(caller.id);
+    }
+    let terms = wanted.terms.clone();
+    Ok((server.engine.accept(&valid, wanted)?, terms))
+}
+
+async fn delivered(
+    server: &Server,
+    principal: &Principal,
+    requests: Vec<Accept>,
+    terms: &WantedTerms,
+) -> Result<Vec<AcceptedHandoff>, ProblemJson> {
+    match server.engine.send(requests, terms).await {
+        Err(Problem::Store(StoreError::Taken { .. })) if principal.is_restricted() => Err(ProblemJson::taken()),
+        sent => Ok(sent?),
+    }
+}
+
 /// Which handoffs to list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -76,10 +126,14 @@ pub(crate) struct Listing {
     /// Of this agent, or in this queue, only.
     agent: Option<String>,
     /// In these states only, separated by commas.
+    #[param(
+        pattern = "^((pending|claimed|verifying|blocked|awaiting[_-]person|completed|failed|cancelled)(,(pending|claimed|verifying|blocked|awaiting[_-]person|completed|failed|cancelled))*)?$"
+    )]
     state: Option<String>,
     /// Behind this one: `next` of the page before.
     after: Option<String>,
     /// How many at most; default: 100.
+    #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
 }
 
@@ -92,8 +146,8 @@ pub(crate) async fn list(
     Search(listing): Search<Listing>,
 ) -> Result<Json<Value>, ProblemJson> {
     let limit = limit(listing.limit)?;
-    let states = listing.state.as_deref().unwrap_or_default().split(',').filter(|word| !word.is_empty());
-    let states = states.map(state).collect::<Result<_, _>>()?;
+    let states = listing.state.as_deref().filter(|words| !words.is_empty());
+    let states = states.into_iter().flat_map(|words| words.split(',')).map(state).collect::<Result<_, _>>()?;
     let agent = optional("agent", listing.agent.as_deref(), agent_name)?;
     let agent = match (principal.agent(), agent) {
         (Some(own), None) => Some(own.to_owned()),

@@ -2,8 +2,12 @@
 
 use serde_json::json;
 use utoipa::openapi::path::Operation;
+use utoipa::openapi::request_body::RequestBody;
+use utoipa::openapi::schema::SchemaType;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{ContentBuilder, ObjectBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder, Schema, Type};
+use utoipa::openapi::{
+    Components, ContentBuilder, ObjectBuilder, OpenApi, Ref, RefOr, Required, Response, ResponseBuilder, Schema, Type,
+};
 
 /// Where the form of a problem is described.
 const PROBLEM: &str = "Problem";
@@ -13,13 +17,36 @@ pub(super) fn render(mut description: OpenApi) -> String {
     let components = description.components.get_or_insert_default();
     components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
     components.schemas.insert(PROBLEM.to_owned(), RefOr::T(problem()));
+    let can_be_empty = bodies_without_required_members(components);
     for item in description.paths.paths.values_mut() {
         let operations =
             [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch, &mut item.head];
-        operations.into_iter().flatten().for_each(complete);
+        for operation in operations.into_iter().flatten() {
+            complete(operation);
+            if let Some(RefOr::T(body)) = &mut operation.request_body
+                && names_one_of(body, &can_be_empty)
+            {
+                body.required = Some(Required::False);
+            }
+        }
     }
     let text = description.to_pretty_json().unwrap_or_else(|error| json!({ "error": error.to_string() }).to_string());
     format!("{text}\n")
+}
+
+/// Returns where the forms of bodies are described that may be left out: everything in them has a default.
+fn bodies_without_required_members(components: &Components) -> Vec<String> {
+    let is_optional =
+        |schema: &RefOr<Schema>| matches!(schema, RefOr::T(Schema::Object(object)) if object.required.is_empty());
+    let names = components.schemas.iter().filter(|(_, schema)| is_optional(schema));
+    names.map(|(name, _)| Ref::from_schema_name(name).ref_location).collect()
+}
+
+fn names_one_of(body: &RequestBody, places: &[String]) -> bool {
+    body.content.values().any(|content| {
+        let RefOr::T(content) = content else { return false };
+        matches!(&content.schema, Some(RefOr::Ref(form)) if places.contains(&form.ref_location))
+    })
 }
 
 fn complete(operation: &mut Operation) {
@@ -50,6 +77,13 @@ fn complete_response(status: &str, response: &mut Response) {
         let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name(PROBLEM)));
         response.content.insert("application/problem+json".to_owned(), RefOr::T(problem.build()));
     }
+}
+
+/// A document: an object, or text as it was written.
+pub(super) fn document() -> Schema {
+    let kinds = SchemaType::from_iter([Type::Object, Type::String]);
+    let about = "A document in any dialect: a JSON object, or text as it was written";
+    Schema::Object(ObjectBuilder::new().schema_type(kinds).description(Some(about)).build())
 }
 
 fn problem() -> Schema {

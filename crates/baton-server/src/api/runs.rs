@@ -31,6 +31,7 @@ const RUN_BYTES_MAX: usize = 40;
 /// A run to start.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({ "workflow": "sample", "inputs": { "feature": "dates" }, "workspace": "feature-7" }))]
 pub(crate) struct NewRun {
     /// The name of a workflow that the server knows.
     workflow: String,
@@ -79,6 +80,7 @@ pub(crate) struct Listing {
     /// Behind this one: `next` of the page before.
     after: Option<String>,
     /// How many at most; default: 100.
+    #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
 }
 
@@ -193,6 +195,7 @@ pub(crate) struct Pages {
     /// Behind this number: `next` of the page before.
     after: Option<u64>,
     /// How many at most; default: 100.
+    #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
 }
 
@@ -219,13 +222,30 @@ pub(crate) async fn journal(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Picture {
-    /// `svg`, `json`, `mermaid` or `dot`; default: `json`.
-    format: Option<String>,
+    /// Default: `json`.
+    #[param(inline)]
+    format: Option<PictureFormat>,
+}
+
+/// The form of a picture.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum PictureFormat {
+    /// Nodes and edges.
+    #[default]
+    Json,
+    /// A drawing.
+    Svg,
+    /// Text for Mermaid.
+    Mermaid,
+    /// Text for Graphviz.
+    Dot,
 }
 
 /// Draw a run: its phases, how far each is, and the way that it took
 #[utoipa::path(get, path = "/api/v1/runs/{id}/graph", tag = "runs", params(("id" = String, Path, description = "Its id"), Picture),
-    responses((status = 200, description = "The picture")))]
+    responses((status = 200, description = "The picture", content(
+        (Object = "application/json"), (String = "image/svg+xml"), (String = "text/plain")))))]
 pub(crate) async fn graph(
     State(server): State<Server>,
     principal: Principal,
@@ -237,11 +257,10 @@ pub(crate) async fn graph(
     let run = server.engine.run(&root.run).await?.run;
     let drawn = marked(&run, server.engine.now());
     let text = |kind: &'static str, text: String| ([(header::CONTENT_TYPE, kind)], text).into_response();
-    match picture.format.as_deref().unwrap_or("json") {
-        "json" => Ok(Json(graph::json::render(&drawn)).into_response()),
-        "svg" => Ok(text("image/svg+xml", graph::svg::render(&drawn))),
-        "mermaid" => Ok(text("text/plain; charset=utf-8", graph::mermaid::render(&drawn))),
-        "dot" => Ok(text("text/plain; charset=utf-8", graph::dot::render(&drawn))),
-        _ => Err(ProblemJson::new(StatusCode::BAD_REQUEST, "bad_query", "format is json, svg, mermaid or dot")),
-    }
+    Ok(match picture.format.unwrap_or_default() {
+        PictureFormat::Json => Json(graph::json::render(&drawn)).into_response(),
+        PictureFormat::Svg => text("image/svg+xml", graph::svg::render(&drawn)),
+        PictureFormat::Mermaid => text("text/plain; charset=utf-8", graph::mermaid::render(&drawn)),
+        PictureFormat::Dot => text("text/plain; charset=utf-8", graph::dot::render(&drawn)),
+    })
 }

@@ -14,8 +14,10 @@ use crate::problem_json::ProblemJson;
 /// A request to an agent.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({ "to": "finder", "document": { "baton": 1, "document": "request", "instructions": "Find the writer of rows." } }))]
 pub(crate) struct NewRequest {
     /// The request in any dialect: a JSON object, or text as it was written.
+    #[schema(schema_with = super::openapi::document)]
     pub(crate) document: Value,
     /// The dialect of the document; default: it is recognised.
     dialect: Option<String>,
@@ -25,6 +27,8 @@ pub(crate) struct NewRequest {
     pub(crate) run: Option<String>,
     /// The blocked handoff that continues with the result.
     pub(crate) returns_to: Option<String>,
+    /// A key: sending it again gives the same handoff. The header `Idempotency-Key` goes before it.
+    key: Option<String>,
     /// Which agent is to receive it; default: what the document says.
     to: Option<String>,
     /// Who hands over; default: what the document says, or the owner of the token.
@@ -74,7 +78,10 @@ impl NewRequest {
             to: optional("/to", self.to.as_deref(), agent_name)?,
             from: optional("/from", self.from.as_deref(), plain_name)?,
             priority: optional("/priority", self.priority.as_deref(), priority)?,
-            key: key.map(|key| value("Idempotency-Key", plain_key(key))).transpose()?,
+            key: match key {
+                Some(key) => Some(value("Idempotency-Key", plain_key(key))?),
+                None => optional("/key", self.key.as_deref(), plain_key)?,
+            },
             not_before: optional("/not_before", self.not_before.as_deref(), moment)?,
             deadline: optional("/deadline", self.deadline.as_deref(), moment)?,
             timeout: optional("/timeout", self.timeout.as_deref(), duration)?,

@@ -9,27 +9,19 @@ use baton_engine::handoff::Handoff;
 use baton_engine::lifecycle::Accept;
 use baton_protocol::Kind;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::claims::lease;
 use super::terms::NewRequest;
 use crate::access::Principal;
+use crate::answer_form::AnswerForm;
 use crate::incoming::{GivenDocument, InPath, JsonBody, optional, value};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
-/// What became of a handoff.
-fn told(applied: &AppliedCommand) -> Json<Value> {
-    Json(json!({
-        "version": 1,
-        "handoff": baton_views::handoff::json(&applied.handoff),
-        "repeated": applied.repeated,
-    }))
-}
-
 /// Finds the handoff that a claimant works on.
-async fn worked_on(server: &Server, principal: &Principal, id: &str) -> Result<Handoff, ProblemJson> {
+pub(super) async fn worked_on(server: &Server, principal: &Principal, id: &str) -> Result<Handoff, ProblemJson> {
     let handoff = server.visible(principal, id).await?;
     principal.works_on(&handoff)?;
     Ok(handoff)
@@ -53,6 +45,7 @@ pub(crate) struct NewAcknowledgment {
 pub(crate) async fn acknowledge(
     State(server): State<Server>,
     principal: Principal,
+    form: AnswerForm,
     InPath(id): InPath<String>,
     JsonBody(new): JsonBody<NewAcknowledgment>,
 ) -> Result<Json<Value>, ProblemJson> {
@@ -66,7 +59,7 @@ pub(crate) async fn acknowledge(
         }
         None => None,
     };
-    Ok(told(&server.engine.acknowledge(&handoff, Fence(new.fence), given).await?))
+    Ok(Json(form.applied(&server, &server.engine.acknowledge(&handoff, Fence(new.fence), given).await?)))
 }
 
 /// A sign of life.
@@ -85,21 +78,25 @@ pub(crate) struct NewHeartbeat {
 pub(crate) async fn heartbeat(
     State(server): State<Server>,
     principal: Principal,
+    form: AnswerForm,
     InPath(id): InPath<String>,
     JsonBody(new): JsonBody<NewHeartbeat>,
 ) -> Result<Json<Value>, ProblemJson> {
     let handoff = worked_on(&server, &principal, &id).await?;
     let lease = optional("/lease", new.lease.as_deref(), lease)?;
-    Ok(told(&server.engine.heartbeat(&handoff, Fence(new.fence), lease).await?))
+    Ok(Json(form.applied(&server, &server.engine.heartbeat(&handoff, Fence(new.fence), lease).await?)))
 }
 
 /// What came out of an attempt.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({ "fence": 1, "document": { "baton": 1, "document": "report", "id": "csv-07", "outcome": "complete",
+    "summary": "Found the writer of rows in src/csv.rs, function write_row." } }))]
 pub(crate) struct NewReport {
     /// The token that the claim gave.
     fence: u64,
     /// The report in any dialect: a JSON object, or text as it was written.
+    #[schema(schema_with = super::openapi::document)]
     document: Value,
     /// The dialect of the document; default: what the workflow says, or it is recognised.
     dialect: Option<String>,
@@ -117,6 +114,7 @@ pub(crate) struct NewReport {
 pub(crate) async fn report(
     State(server): State<Server>,
     principal: Principal,
+    form: AnswerForm,
     InPath(id): InPath<String>,
     JsonBody(new): JsonBody<NewReport>,
 ) -> Result<Json<Value>, ProblemJson> {
@@ -135,7 +133,7 @@ pub(crate) async fn report(
         fence,
         changed: server.host.changed(&handoff, fence).await,
     };
-    Ok(told(&server.engine.report(handed_in, next).await?))
+    Ok(Json(form.applied(&server, &server.engine.report(handed_in, next).await?)))
 }
 
 /// Makes the handoff that comes next, in the same run.
@@ -149,6 +147,7 @@ fn following(server: &Server, handoff: &Handoff, next: &NewRequest) -> Result<Ac
 /// Why an attempt failed.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({ "fence": 1, "code": "TIMEOUT", "message": "the tests did not end" }))]
 pub(crate) struct NewFailure {
     /// The token that the claim gave.
     fence: u64,
@@ -170,6 +169,7 @@ pub(crate) struct NewFailure {
 pub(crate) async fn fail(
     State(server): State<Server>,
     principal: Principal,
+    form: AnswerForm,
     InPath(id): InPath<String>,
     JsonBody(new): JsonBody<NewFailure>,
 ) -> Result<Json<Value>, ProblemJson> {
@@ -191,7 +191,7 @@ pub(crate) async fn fail(
     };
     let fence = Fence(new.fence);
     let changed = server.host.changed(&handoff, fence).await;
-    Ok(told(&server.engine.fail(&handoff, fence, failure, document, changed).await?))
+    Ok(Json(form.applied(&server, &server.engine.fail(&handoff, fence, failure, document, changed).await?)))
 }
 
 /// Why something is called off.
@@ -208,12 +208,13 @@ pub(crate) struct NewCancellation {
 pub(crate) async fn cancel(
     State(server): State<Server>,
     principal: Principal,
+    form: AnswerForm,
     InPath(id): InPath<String>,
     JsonBody(new): JsonBody<NewCancellation>,
 ) -> Result<Json<Value>, ProblemJson> {
     principal.writes()?;
     let handoff = server.visible(&principal, &id).await?;
-    Ok(told(&server.engine.cancel(&handoff, new.reason, &principal.caller()).await?))
+    Ok(Json(form.applied(&server, &server.engine.cancel(&handoff, new.reason, &principal.caller()).await?)))
 }
 
 /// What whoever claims it next must know.
@@ -230,11 +231,12 @@ pub(crate) struct NewRequeue {
 pub(crate) async fn requeue(
     State(server): State<Server>,
     principal: Principal,
+    form: AnswerForm,
     InPath(id): InPath<String>,
     JsonBody(new): JsonBody<NewRequeue>,
 ) -> Result<Json<Value>, ProblemJson> {
     principal.writes()?;
     let handoff = server.visible(&principal, &id).await?;
     let handoff = server.engine.requeue(&handoff, new.note.as_deref(), &principal.caller()).await?;
-    Ok(told(&AppliedCommand { handoff, repeated: false }))
+    Ok(Json(form.applied(&server, &AppliedCommand { handoff, repeated: false })))
 }

@@ -106,7 +106,7 @@ pub(super) async fn decide(
             return again(&server, &visitor, &handoff, &answer, StatusCode::UNPROCESSABLE_ENTITY).await;
         }
     };
-    let sent = SentDecision { decision, shown, note: form.optional(field::NOTE) };
+    let sent = SentDecision { decision, shown, note: form.optional(field::NOTE), label: None, signature: None };
     match acting::decide(&server, principal, &handoff, sent).await {
         Ok(applied) => Ok(see(&place_after(&applied.handoff))),
         Err(unrecorded) if unrecorded.problem.status().is_server_error() => Err(unrecorded.problem),

@@ -69,7 +69,7 @@ fn microseconds(duration: Duration) -> f64 {
 }
 
 /// Makes a store with so many finished handoffs, each with three events.
-fn fill(path: &Path, finished: usize) {
+pub(crate) fn fill(path: &Path, finished: usize) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let store = Sqlite::open(path).expect("a store");

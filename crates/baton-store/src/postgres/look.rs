@@ -1,8 +1,8 @@
 //! Looking: what is there, without changing it.
 
-use baton_engine::handoff::{Handoff, StateName, WrittenDocument};
+use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Head};
-use baton_engine::store::{Count, Filter, PositionedEvent, StoreError};
+use baton_engine::store::{PositionedEvent, StoreError};
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use tokio_postgres::Row as SqlRow;
@@ -53,44 +53,6 @@ pub(super) async fn request(node: &Node, id: &HandoffId) -> Result<Option<Writte
     let Some(row) = found.first() else { return Ok(None) };
     let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::damaged)?;
     Ok(Some(table::accepted(row, 1, &run)?.request))
-}
-
-/// Lists handoffs, the newest first.
-pub(super) async fn list(node: &Node, filter: &Filter) -> Result<Vec<Handoff>, Fault> {
-    let sql = concat!(
-        "SELECT ",
-        table::columns!(),
-        " FROM handoffs AS h WHERE ($1::text IS NULL
-          OR $1 IN (h.agent, substr(h.agent, strpos(h.agent, '/') + 1))) AND ($2::text[] IS NULL OR h.state = ANY ($2))
-          AND ($4::bigint IS NULL OR h.position < $4) ORDER BY h.position DESC LIMIT $3"
-    );
-    if filter.agent.as_deref().is_some_and(table::is_unknowable) {
-        return Ok(Vec::new());
-    }
-    let session = node.session().await?;
-    let behind: Option<i64> = match &filter.after {
-        Some(id) => {
-            let found = session.query("SELECT position FROM handoffs WHERE id = $1", &[&id.as_str()]).await?;
-            let row = found.first().ok_or_else(|| StoreError::NotFound(id.clone()))?;
-            Some(row.try_get(0)?)
-        }
-        None => None,
-    };
-    let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
-    let states = (!states.is_empty()).then_some(states);
-    let found = session.query(sql, &[&filter.agent, &states, &i64::from(filter.limit), &behind]).await?;
-    found.iter().map(table::handoff).collect()
-}
-
-/// Counts the handoffs of each agent in each state.
-pub(super) async fn census(node: &Node) -> Result<Vec<Count>, Fault> {
-    let sql = "SELECT agent, state, count(*) FROM handoffs GROUP BY agent, state ORDER BY agent, state";
-    let count = |row: &SqlRow| {
-        let word: &str = row.try_get(1)?;
-        let state = StateName::parse(word).ok_or_else(|| StoreError::Damaged(format!("unknown state `{word}`")))?;
-        Ok(Count { agent: row.try_get(0)?, state, handoffs: rows::unsigned(row.try_get(2)?)? })
-    };
-    node.session().await?.query(sql, &[]).await?.iter().map(count).collect()
 }
 
 /// Returns the events of a run after a number.

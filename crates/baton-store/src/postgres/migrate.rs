@@ -18,6 +18,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { name: "contents", sql: include_str!("../../migrations/postgres/0002_contents.sql") },
     Migration { name: "ledger", sql: include_str!("../../migrations/postgres/0003_ledger.sql") },
     Migration { name: "tokens", sql: include_str!("../../migrations/postgres/0004_tokens.sql") },
+    Migration { name: "finished", sql: include_str!("../../migrations/postgres/0005_finished.sql") },
 ];
 
 /// Where applied migrations are noted.

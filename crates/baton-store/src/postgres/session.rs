@@ -13,8 +13,8 @@ use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 
 use super::fault::Fault;
-use super::server_clock::ServerClock;
 use crate::rows;
+use crate::server_clock::ServerClock;
 
 /// The parameters of a statement.
 pub(super) type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];

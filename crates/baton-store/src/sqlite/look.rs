@@ -1,18 +1,18 @@
 //! Looking: what is there, without changing it.
 
-use baton_engine::handoff::{Handoff, StateName, WrittenDocument};
+use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Head};
 use baton_engine::queue::Queue;
-use baton_engine::store::{Checkup, Count, Filter, PositionedEvent, StoreError};
+use baton_engine::store::{Checkup, PositionedEvent, StoreError};
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
-use rusqlite::{Connection, Params, Row as SqlRow, params, params_from_iter};
+use rusqlite::{Connection, Params, Row as SqlRow, params};
 
 use super::{migrate, table, translate};
 use crate::rows;
 
 /// Returns all rows of a query.
-fn all<T>(
+pub(super) fn all<T>(
     connection: &Connection,
     sql: &str,
     parameters: impl Params,
@@ -22,9 +22,6 @@ fn all<T>(
     let rows = statement.query_map(parameters, read).map_err(translate)?;
     rows.collect::<Result<_, _>>().map_err(translate)
 }
-
-/// Where a handoff stands in the order of acceptance.
-const PLACE: &str = "SELECT rowid FROM handoffs WHERE id = ?1";
 
 /// Returns the ids that begin like this.
 pub(super) fn ids_beginning_with(
@@ -43,40 +40,6 @@ pub(super) fn ids_beginning_with(
 /// Returns what is asked in a handoff.
 pub(super) fn request(connection: &Connection, id: &HandoffId) -> Result<Option<WrittenDocument>, StoreError> {
     table::find(connection, id)?.map(|row| table::request(connection, &row)).transpose()
-}
-
-/// Lists handoffs, the newest first.
-pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Vec<Handoff>, StoreError> {
-    let place = |id: &HandoffId| match all(connection, PLACE, [id.as_str()], |row| row.get::<_, i64>(0))?.first() {
-        Some(place) => Ok(*place),
-        None => Err(StoreError::NotFound(id.clone())),
-    };
-    let behind = filter.after.as_ref().map(place).transpose()?.unwrap_or(i64::MAX);
-    let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
-    let places = vec!["?"; states.len()].join(", ");
-    let of_agent = if filter.agent.is_some() { "? IN (agent, substr(agent, instr(agent, '/') + 1))" } else { "TRUE" };
-    let in_state = if states.is_empty() { "TRUE".to_owned() } else { format!("state IN ({places})") };
-    let columns = table::columns!();
-    let sql = format!(
-        "SELECT {columns} FROM handoffs WHERE rowid < {behind} AND {of_agent} AND {in_state}
-         ORDER BY rowid DESC LIMIT {}",
-        filter.limit
-    );
-    let parameters = filter.agent.as_deref().into_iter().chain(states);
-    let found = all(connection, &sql, params_from_iter(parameters), table::row)?;
-    found.iter().map(rows::Row::handoff).collect()
-}
-
-/// Counts the handoffs of each agent in each state.
-pub(super) fn census(connection: &Connection) -> Result<Vec<Count>, StoreError> {
-    let sql = "SELECT agent, state, count(*) FROM handoffs GROUP BY agent, state ORDER BY agent, state";
-    let counted: Vec<(String, String, i64)> =
-        all(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let count = |(agent, word, handoffs): (String, String, i64)| {
-        let unknown = || StoreError::Damaged(format!("unknown state `{word}`"));
-        Ok(Count { agent, state: StateName::parse(&word).ok_or_else(unknown)?, handoffs: rows::unsigned(handoffs)? })
-    };
-    counted.into_iter().map(count).collect()
 }
 
 /// Returns the events of a run after a number.

@@ -11,6 +11,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0002_contents.sql"),
     include_str!("../../migrations/sqlite/0003_ledger.sql"),
     include_str!("../../migrations/sqlite/0004_tokens.sql"),
+    include_str!("../../migrations/sqlite/0005_finished.sql"),
 ];
 
 /// Marks the file as ours: "bton".

@@ -97,21 +97,28 @@ pub(super) fn head(connection: &Connection, run: &RunId) -> Result<(Head, Option
 
 /// Writes an event.
 fn record(connection: &Connection, event: &Event) -> Result<(), StoreError> {
+    record_all(connection, std::slice::from_ref(event))
+}
+
+/// Writes events in their order.
+fn record_all(connection: &Connection, events: &[Event]) -> Result<(), StoreError> {
     let sql = "INSERT INTO events (run, seq, handoff, version, at, kind, detail, hash)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
-    statement
-        .execute(params![
-            event.run.as_str(),
-            signed(event.seq),
-            event.handoff.as_str(),
-            signed(event.version),
-            event.at.as_microsecond(),
-            event.kind,
-            event.detail,
-            event.hash.0
-        ])
-        .map_err(translate)?;
+    for event in events {
+        statement
+            .execute(params![
+                event.run.as_str(),
+                signed(event.seq),
+                event.handoff.as_str(),
+                signed(event.version),
+                event.at.as_microsecond(),
+                event.kind,
+                event.detail,
+                event.hash.0
+            ])
+            .map_err(translate)?;
+    }
     Ok(())
 }
 
@@ -160,7 +167,7 @@ pub(super) fn write(connection: &Connection, made: &Made) -> Result<(), StoreErr
             return Err(StoreError::Damaged(format!("handoff `{id}` is not at version {version}")));
         }
     }
-    made.events.iter().try_for_each(|event| record(connection, event))
+    record_all(connection, &made.events)
 }
 
 fn insert_row(

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use baton_engine::Fence;
-use baton_engine::engine::Yardstick;
 use baton_engine::handoff::StateName;
 use baton_protocol::{Dialect, Kind};
 use clap::Args;
 
 use super::check::parse_dialect;
+use crate::briefer;
 use crate::command_error::{CommandError, Exit};
 use crate::intake::Intake;
 use crate::output::Output;
@@ -51,9 +51,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let handoff = session.engine.resolve(&options.id).await?;
         let given = match &options.file {
             Some(file) => {
-                let definition = session.engine.definition_of(&handoff).await?;
-                let yardstick =
-                    Yardstick::of_handoff(&handoff, None, definition.as_ref(), &session.settings).for_acknowledgments();
+                let yardstick = briefer::of(&session).yardstick(&handoff, None).await?.for_acknowledgments();
                 let intake = Intake::by_name(&yardstick, options.dialect);
                 let taken = intake.take(std::slice::from_ref(file), Kind::Acknowledgment, options.json, output)?;
                 let Some(taken) = taken.and_then(|taken| taken.into_iter().next()) else { return Ok(Exit::No) };

@@ -50,7 +50,7 @@ struct Which {
 const PAGE: u32 = 10_000;
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let session = Session::open(&options.store, Access::Look, output)?;
+    let session = Session::open_database(&options.store, Access::Look, output)?;
     session.run(async {
         match &options.command {
             Command::Verify(verify) => verify::run(verify, &session, output).await,

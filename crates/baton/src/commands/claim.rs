@@ -23,7 +23,7 @@ use crate::moment::parse_duration;
 use crate::output::Output;
 use crate::sending::{parse_agent, parse_name};
 use crate::store::{Access, Session, StoreOptions};
-use crate::{render, user};
+use crate::{briefer, render, user};
 
 /// Claim what waits for an agent
 ///
@@ -166,9 +166,9 @@ impl ClaimedWork {
         session: &Session,
         output: &Output,
     ) -> Result<ClaimedWork, CommandError> {
-        let store = session.store.as_ref();
+        let (store, briefer) = (session.store.as_ref(), briefer::of(session));
         let brief = match options.prompt || options.json || claimed.handoff.terms.step.is_some() {
-            true => Some(briefing::brief(&session.engine, &claimed, HandInWay::Command).await?),
+            true => Some(briefer.brief(&claimed, HandInWay::Command).await?),
             false => None,
         };
         if let Some(Ok(briefing)) = &brief {
@@ -183,8 +183,12 @@ impl ClaimedWork {
         let missing_artifacts = match (workspace, &handoff.terms.step) {
             (Some(folder), _) => missing(folder),
             (None, Some(_)) => {
-                let definition = session.engine.definition_of(&handoff).await?;
-                briefing::workspace(definition.as_ref()).as_ref().map(missing).unwrap_or_default()
+                let definition = briefer.definition(&handoff.run).await?;
+                let elsewhere = || match &brief {
+                    Some(Ok(briefing)) => briefing.missing_elsewhere.clone(),
+                    Some(Err(_)) | None => Vec::new(),
+                };
+                briefing::workspace(definition.as_ref()).as_ref().map_or_else(elsewhere, missing)
             }
             (None, None) => Vec::new(),
         };

@@ -8,11 +8,11 @@ use baton_protocol::{Dialect, Kind};
 use clap::Args;
 
 use super::check::parse_dialect;
-use crate::briefing;
 use crate::command_error::{CommandError, Exit};
 use crate::intake::Intake;
 use crate::output::Output;
 use crate::store::{Access, Session, StoreOptions};
+use crate::{briefer, briefing};
 
 /// Report that the attempt at a claimed handoff failed
 ///
@@ -64,13 +64,13 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     };
     session.run(async {
         let handoff = session.engine.resolve(&options.id).await?;
-        let definition = session.engine.definition_of(&handoff).await?;
-        let definition = definition.as_ref();
-        let yardstick = session.engine.yardstick(&handoff, None, definition).await?;
+        let briefer = briefer::of(&session);
+        let definition = briefer.definition(&handoff.run).await?;
+        let yardstick = briefer.yardstick(&handoff, None).await?;
         let intake = Intake::by_name(&yardstick, options.dialect);
         let Some(taken) = intake.take(&files, Kind::Report, options.json, output)? else { return Ok(Exit::No) };
         let document = taken.into_iter().next().map(|taken| taken.valid.written);
-        let changed = briefing::changed_since_claimed(&handoff, definition, session.state.as_ref()).await;
+        let changed = briefing::changed_since_claimed(&handoff, definition.as_ref(), session.state.as_ref()).await;
         let applied = session.engine.fail(&handoff, options.fence, failure, document, changed).await?;
         session.tell(&applied, options.json, output)?;
         Ok(Exit::Done)

@@ -71,7 +71,12 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Err(CommandError::usage("not a terminal: --decide needs one")
             .hint("`baton inbox` shows what waits, and how to answer it"));
     }
-    let session = Session::open(&options.store, Access::Look, output)?;
+    let session = match answers.is_some() {
+        // A server would record them as decisions of whoever has the token.
+        true => Session::open_database(&options.store, Access::Look, output)?,
+        false => Session::open(&options.store, Access::Look, output)?,
+    };
+    let person = person.map(|person| session.known(person));
     session.run(async {
         let (run, after) = (options.run.as_ref(), options.after.as_ref());
         let InboxPage { waiting, next, more } = session.engine.inbox(run, after, options.limit).await?;

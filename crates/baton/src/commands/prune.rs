@@ -67,7 +67,7 @@ struct Pruned {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     guard::person(None)?;
-    let session = Session::open(&options.store, Access::Look, output)?;
+    let session = Session::open_database(&options.store, Access::Look, output)?;
     if !options.no_export && !options.dry_run && !options.to.is_dir() {
         return Err(CommandError::usage(format!("there is no folder {}", options.to.display())));
     }

@@ -11,12 +11,12 @@ use baton_protocol::{Dialect, Kind};
 use clap::Args;
 
 use super::check::parse_dialect;
-use crate::briefing;
 use crate::command_error::{CommandError, Exit};
 use crate::intake::{Intake, TakenDocument};
 use crate::output::Output;
 use crate::sending::{self, TermOptions};
 use crate::store::{Access, Session, StoreOptions};
+use crate::{briefer, briefing};
 
 /// Hand in the report of a claimed handoff
 ///
@@ -73,10 +73,11 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let workspace = options.workspace.as_deref().map(WorkspaceFolder::open).transpose()?;
     session.run(async {
         let handoff = session.engine.resolve(&options.id).await?;
-        let definition = session.engine.definition_of(&handoff).await?;
+        let briefer = briefer::of(&session);
+        let definition = briefer.definition(&handoff.run).await?;
         let definition = definition.as_ref();
         let request = session.engine.request(&handoff.id).await?;
-        let yardstick = session.engine.yardstick(&handoff, Some(&request), definition).await?;
+        let yardstick = briefer.yardstick(&handoff, Some(&request)).await?;
         let intake = Intake { workspace: workspace.as_ref(), ..Intake::by_name(&yardstick, options.dialect) };
         let taken = intake.take_any(std::slice::from_ref(&options.file), options.json, output)?;
         let Some(TakenDocument { name, valid }) = taken.and_then(|taken| taken.into_iter().next()) else {

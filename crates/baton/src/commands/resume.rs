@@ -15,6 +15,9 @@ use crate::store::{Access, Session, StoreOptions};
 ///
 /// --from goes back to a phase, also in a run that failed or was cancelled: that phase and everything after it are
 /// repeated. `baton retry` does the same with the last phase of the run.
+///
+/// --moved is for a run whose project was moved: run it in the project's new folder, after `baton store move`. It leaves
+/// a link at the old place, because the run is bound to that path.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  baton resume integration-k3f9q2\n  baton resume last --from implement --note 'use the new API'"
@@ -28,6 +31,9 @@ pub(crate) struct Options {
     /// What the agent of that phase must know
     #[arg(long, value_name = "TEXT", requires = "from")]
     note: Option<String>,
+    /// Find the workspace of the run in this project, which was moved, and link its old place to it
+    #[arg(long)]
+    moved: bool,
     #[command(flatten)]
     show: ShowOptions,
     #[command(flatten)]
@@ -39,6 +45,9 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let found = session.run(session.engine.resolve_run(&options.run))?;
     let id: RunId = found.run.clone();
     let show = Show { session: &session, store: &options.store, options: &options.show, output, id: &id };
+    if options.moved {
+        show.link_moved()?;
+    }
     match &options.from {
         Some(from) => show.begin_again(Some(from), options.note.as_deref()),
         None => show.resume(),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use baton_engine::RunId;
 use clap::Args;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
@@ -23,13 +23,13 @@ use crate::store::{Access, Session, StoreOptions};
 baton run examples/feature --workspace /tmp/demo --answers examples/feature/answers.yaml\n  \
 baton run workflow.yaml --no-input --json\n  baton run --simulate")]
 pub(crate) struct Options {
-    /// The workflow file, or a folder with a workflow.yaml [default: this folder]
+    /// The workflow file, or a folder with a workflow.yaml; of a server, the name of a workflow [default: this folder]
     #[arg(default_value = ".", hide_default_value = true)]
     workflow: PathBuf,
     /// An input of the workflow; the value is text, or JSON if it reads as a list, an object, a number or true/false
     #[arg(long = "input", value_name = "NAME=VALUE", value_parser = parse_input)]
     inputs: Vec<(String, Value)>,
-    /// Where the agents work; created if it does not exist
+    /// Where the agents work; created if it does not exist. Of a server, a folder inside its workspace
     #[arg(long, value_name = "DIR", default_value = ".")]
     workspace: PathBuf,
     /// The identifier of the run [default: the name of the workflow and a few letters]
@@ -46,6 +46,9 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let inputs: Map<String, Value> = options.inputs.iter().cloned().collect();
+    if !options.simulate && options.store.is_server()? {
+        return run_on_server(options, inputs, output);
+    }
     let config = options.store.configuration()?;
     let (workspace, simulated) = (&*options.workspace, options.simulate);
     let definition = running::definition(Started { path: &options.workflow, inputs, workspace, simulated }, &config)?;
@@ -56,6 +59,28 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let id = options.id.clone().unwrap_or_else(|| running::run_id(&definition));
     let show = Show { session: &session, store: &options.store, options: &options.show, output, id: &id };
     show.begin(&definition)
+}
+
+/// Lets a server run a workflow that it knows by its name.
+fn run_on_server(options: &Options, inputs: Map<String, Value>, output: &Output) -> Result<Exit, CommandError> {
+    let name = options.workflow.to_str().filter(|name| *name != ".");
+    let Some(name) = name else {
+        return Err(CommandError::usage("a server runs workflows that it knows by their names, and none is given")
+            .hint("name one: baton run NAME; `baton serve --workflow` says which there are"));
+    };
+    let session = Session::open(&options.store, Access::Change, output)?;
+    let Some(server) = &session.remote else {
+        return Err(CommandError::internal("the store is not a server"));
+    };
+    // Whoever names the run finds it again if the answer is lost.
+    let id = match &options.id {
+        Some(id) => id.clone(),
+        None => running::new_run_id(name),
+    };
+    let workspace = options.workspace.to_str().filter(|folder| *folder != ".");
+    let start = json!({ "workflow": name, "inputs": inputs, "workspace": workspace, "id": id });
+    let show = Show { session: &session, store: &options.store, options: &options.show, output, id: &id };
+    show.begin_served(server, &start)
 }
 
 pub(super) fn parse_input(text: &str) -> Result<(String, Value), String> {

@@ -18,7 +18,7 @@ use crate::intake::{Intake, TakenDocument};
 use crate::output::Output;
 use crate::sending::{self, TermOptions};
 use crate::store::{Access, Session, StoreOptions};
-use crate::{briefing, user};
+use crate::{briefer, briefing};
 
 /// Send requests to agents
 ///
@@ -113,7 +113,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 
 async fn workspace_of(session: &Session, run: Option<&RunId>) -> Result<Option<WorkspaceFolder>, CommandError> {
     let Some(run) = run else { return Ok(None) };
-    let definition = session.engine.definition(run).await?;
+    let definition = briefer::of(session).definition(run).await?;
     Ok(briefing::workspace(definition.as_ref()))
 }
 
@@ -124,7 +124,7 @@ fn accept(
     session: &Session,
 ) -> Result<Accept, CommandError> {
     let (id, run, terms) = (options.id.clone(), options.run.clone(), options.terms.wanted());
-    let new = NewHandoff { id, run, returns_to, from: user::name(), terms };
+    let new = NewHandoff { id, run, returns_to, from: session.user_name(), terms };
     session.engine.accept(&taken.valid, new).map_err(|problem| sending::refused(problem, &taken.name))
 }
 

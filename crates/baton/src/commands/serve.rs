@@ -13,6 +13,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::command_error::{CommandError, Exit};
+use crate::config::PublicUrl;
 use crate::output::Output;
 use crate::serving::{ServedRuns, ServerMachine};
 use crate::store::{Access, Session, StoreOptions};
@@ -49,6 +50,9 @@ pub(crate) struct Options {
     /// The private key of the certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// Where people find this server, for links in notifications [default: `public_url` under `[server]`]
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
     /// Print the address as JSON
     #[arg(long)]
     json: bool,
@@ -58,7 +62,17 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let config = options.store.configuration()?;
-    let session = Arc::new(Session::open_to_serve(&options.store, Access::Change, output)?);
+    let mut session = Session::open_to_serve(&options.store, Access::Change, output)?;
+    if let Some(url) = &options.public_url {
+        let wrong = |error: CommandError| CommandError::usage(format!("--public-url: {}", error.message));
+        session.notifications.public_url = Some(PublicUrl::parse(url).map_err(wrong)?);
+    }
+    // Nobody would be told later that a run waits.
+    session.notifications.webhooks.iter().try_for_each(|webhook| webhook.key().map(drop))?;
+    if let Some(why) = session.no_telemetry() {
+        output.note(&format!("warning: no spans are sent: {why}"));
+    }
+    let session = Arc::new(session);
     let exposure = exposure(options, &session)?;
     let workflows = match options.workflows.is_empty() {
         true => vec![PathBuf::from(".")],
@@ -96,6 +110,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
                 serve(listener, server, stop).await
             }
         };
+        session.finish_telemetry(output).await;
         served.map_err(|error| CommandError::internal(format!("the server failed: {error}")))?;
         output.note("stopped");
         Ok(Exit::Done)

@@ -114,7 +114,7 @@ fn create(options: &CreateOptions, output: &Output) -> Result<Exit, CommandError
             return Err(CommandError::usage(format!("--agent is for the role agent, and this is {role}")));
         }
     }
-    let session = Session::open(&options.store, Access::Change, output)?;
+    let session = Session::open_database(&options.store, Access::Change, output)?;
     let secret = TokenSecret::of_random(random::secret()?);
     let name = options.name.clone().or_else(|| options.agent.clone()).unwrap_or_else(|| person.decider().name);
     let name = engine::plain_name(&name).map_err(CommandError::usage)?;
@@ -142,7 +142,7 @@ fn create(options: &CreateOptions, output: &Output) -> Result<Exit, CommandError
 }
 
 fn list(options: &ListOptions, output: &Output) -> Result<Exit, CommandError> {
-    let session = Session::open(&options.store, Access::Look, output)?;
+    let session = Session::open_database(&options.store, Access::Look, output)?;
     let (mut tokens, now) = (session.run(session.store.tokens())?, session.now());
     // A session that is over, or whose token is, says nothing to anybody.
     let open: Vec<String> =
@@ -177,7 +177,7 @@ fn list(options: &ListOptions, output: &Output) -> Result<Exit, CommandError> {
 
 fn revoke(options: &RevokeOptions, output: &Output) -> Result<Exit, CommandError> {
     guard::person(None)?;
-    let session = Session::open(&options.store, Access::Look, output)?;
+    let session = Session::open_database(&options.store, Access::Look, output)?;
     if !session.run(session.store.revoke_token(&options.id, session.now()))? {
         let message = format!("unknown token `{}`", baton_protocol::printable(&options.id));
         return Err(CommandError::usage(message).hint("`baton token list` shows the ids"));

@@ -108,8 +108,13 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         workspace,
         log_folder: options.log_dir.clone(),
         store: address(&session.location),
+        passes_token: !session.is_person(),
         json: options.json,
     };
+    if session.is_person() {
+        let advice = "use one of the role agent: baton token create --role agent --agent";
+        output.note(&format!("warning: the token of this worker can decide; {advice} {}", options.agent));
+    }
     let worker = Arc::new(Worker::new(&session, assignment, *output));
     session.run(async {
         tell_other_queues(&options.agent, &session, output).await?;
@@ -152,5 +157,6 @@ fn address(location: &Location) -> String {
     match location {
         Location::Sqlite(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string(),
         Location::Postgres(url) => url.clone(),
+        Location::Server(address) => address.to_string(),
     }
 }

@@ -24,7 +24,8 @@ pub(crate) fn launcher(session: &Session) -> Launcher {
         hidden.extend(anchor.file().map(Path::to_owned));
     }
     let configuration = session.config_file.iter().chain(&session.approvers.file).cloned().collect();
-    Launcher { hidden, configuration, scripts: Vec::new() }
+    hidden.extend(session.notifications.secret_files().map(Path::to_owned));
+    Launcher { hidden, configuration, scripts: Vec::new(), traces: session.telemetry().is_some() }
 }
 
 /// Returns the files that say what a run does: its workflow, those inside it, their templates, and the programs that they

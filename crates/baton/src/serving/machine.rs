@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use baton_engine::agent::Job;
 use baton_engine::definition::Definition;
 use baton_engine::driver::HandInWay;
 use baton_engine::engine::Problem;
@@ -16,12 +17,13 @@ use baton_protocol::workflow::Workflow;
 use baton_server::{AttemptTexts, ClaimBriefing, Exhibit, HostProblem, KnownWorkflow, RunStart, ServerHost};
 use serde_json::{Map, Value, json};
 
+use crate::briefing::{self, Briefing};
 use crate::command_error::CommandError;
 use crate::config::Config;
 use crate::exhibits::Exhibits;
 use crate::running::{self, Started};
 use crate::store::Session;
-use crate::{briefing, logs, random, workflow_file};
+use crate::{logs, random, workflow_file};
 
 /// This machine, as a server needs it.
 pub(crate) struct ServerMachine {
@@ -81,7 +83,7 @@ impl ServerHost for ServerMachine {
         running::is_dead(claimant)
     }
 
-    async fn brief(&self, claimed: &ClaimedHandoff) -> Result<ClaimBriefing, Problem> {
+    async fn brief(&self, claimed: &ClaimedHandoff, way: HandInWay) -> Result<ClaimBriefing, Problem> {
         let (engine, handoff) = (&self.session.engine, &claimed.handoff);
         let missing_artifacts = match &handoff.terms.step {
             Some(_) => {
@@ -91,16 +93,26 @@ impl ServerHost for ServerMachine {
             }
             None => Vec::new(),
         };
-        match briefing::brief(engine, claimed, HandInWay::Command).await? {
-            Ok(brief) => {
+        match briefing::brief_elsewhere(engine, claimed, way).await? {
+            Ok(Briefing { brief, yardstick, .. }) => {
                 let state = self.session.state.as_ref();
-                if let Some(known) = briefing::remember(handoff, brief.brief.scene.as_ref(), state).await {
+                if let Some(known) = briefing::remember(handoff, brief.scene.as_ref(), state).await {
                     // A claim that is lost by now needs none.
                     let _ = engine.store.apply(Order::new(handoff.id.clone(), known), engine.now()).await;
                 }
-                Ok(ClaimBriefing { prompt: Some(brief.brief.job.prompt), no_prompt: None, missing_artifacts })
+                let Job { prompt, phase, workspace, output_directory, .. } = brief.job;
+                let inside = output_directory.strip_prefix(&workspace).unwrap_or(&output_directory);
+                Ok(ClaimBriefing {
+                    prompt: Some(prompt),
+                    missing_artifacts,
+                    shortened: brief.shortened,
+                    output_directory: (!phase.is_empty()).then(|| inside.to_owned()),
+                    phase,
+                    yardstick: Some(yardstick),
+                    ..ClaimBriefing::default()
+                })
             }
-            Err(why) => Ok(ClaimBriefing { prompt: None, no_prompt: Some(why), missing_artifacts }),
+            Err(why) => Ok(ClaimBriefing { no_prompt: Some(why), missing_artifacts, ..ClaimBriefing::default() }),
         }
     }
 

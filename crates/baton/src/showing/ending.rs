@@ -68,7 +68,7 @@ impl Show<'_> {
         }
     }
 
-    fn tell_end(&self, run: &Run, end: &End) {
+    pub(super) fn tell_end(&self, run: &Run, end: &End) {
         let paint = self.output.paint_beside();
         let (id, size) = (&run.id, size(run));
         let (tint, text) = match end {
@@ -102,18 +102,21 @@ impl Show<'_> {
     }
 
     /// Says where the record is, and what can be done next.
-    fn next(&self, run: &Run, end: &End, record: Option<&str>, head: Head) -> String {
+    pub(super) fn next(&self, run: &Run, end: &End, record: Option<&str>, head: Head) -> String {
         let paint = self.output.paint_beside();
         let (id, store) = (self.id, self.store.repeated());
         let mut lines: Vec<(&str, String)> = Vec::new();
         lines.extend(record.map(|record| ("record", record.to_owned())));
-        if !matches!(end, End::Lost(_)) {
+        // How agents are caged elsewhere, only the journal tells.
+        let is_served = self.session.remote.is_some();
+        if !matches!(end, End::Lost(_)) && !is_served {
             let gaps = gaps(run);
             let told = if gaps.is_empty() { super::warning::protection(run).to_string() } else { gaps.join("; ") };
             lines.push(("agents", told));
         }
         let command = |verb: &str| paint.tint(Tint::Cyan, &format!("baton {verb} {id}{store}"));
         match end {
+            End::Waiting(_) if is_served => {}
             End::Waiting(_) | End::Stopped => lines.push(("next", command("resume"))),
             End::Failed(_) | End::Cancelled => lines.push(("try again", command("retry"))),
             End::Lost(_) => {
@@ -125,7 +128,9 @@ impl Show<'_> {
         if !matches!(end, End::Lost(_)) {
             lines.push(("inspect", command("show")));
             lines.push(("", command("log")));
-            lines.push(("verify", command("audit verify")));
+            if !is_served {
+                lines.push(("verify", command("audit verify")));
+            }
             lines.push(("head", head.hash.to_string()));
         }
         let lines = lines

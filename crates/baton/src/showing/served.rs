@@ -15,6 +15,7 @@ use super::ending::write_record;
 use crate::command_error::CommandError;
 use crate::output::Output;
 use crate::store::Session;
+use crate::telemetry;
 use crate::views::Views;
 
 /// How a served run is watched.
@@ -62,16 +63,16 @@ impl ServedShow<'_> {
     /// Begins to watch.
     pub(crate) fn watch(&self) -> Result<Watched, CommandError> {
         let (clock, state) = (self.session.clock.clone(), self.session.state()?.clone());
-        let notifier = Arc::new(Notifier::before(Arc::new(Log(*self.output)), self.session.notification.clone()));
+        let log = telemetry::traced(Arc::new(Log(*self.output)), self.session.telemetry());
+        let notifier = Arc::new(Notifier::before(log, self.session, Some(*self.output))?);
         let views = Arc::new(Views::before(Arc::new(Activities::before(notifier.clone(), clock, state))));
         Ok(Watched { views, notifier })
     }
 
     /// Writes the record, and tells how it ended.
     pub(crate) async fn end(&self, id: &RunId, end: &End, watched: &Watched) {
-        for why in watched.notifier.finish().await {
-            self.output.note(&format!("warning: the command under [notify] failed: {}", printable(&why)));
-        }
+        // What fails tells so itself, as nobody knows how long a run waits.
+        watched.notifier.finish().await;
         let told = match end {
             End::Completed => "completed".to_owned(),
             End::Failed(why) => format!("failed: {}", why.trim()),

@@ -64,7 +64,7 @@ impl Entry {
     pub(crate) fn store(&self) -> Option<Location> {
         self.kept_in.as_ref().map(|kept| match kept {
             KeptIn::File(path) => Location::Sqlite(path.path()),
-            KeptIn::Server(url) => Location::Postgres(url.clone()),
+            KeptIn::Server(url) => Location::parse(url).unwrap_or_else(|_| Location::Postgres(url.clone())),
         })
     }
 
@@ -91,7 +91,7 @@ impl KeptIn {
     pub(super) fn of(store: &Location) -> KeptIn {
         match store {
             Location::Sqlite(path) => KeptIn::File(PathText::of(&std::path::absolute(path).unwrap_or(path.clone()))),
-            Location::Postgres(_) => KeptIn::Server(store.to_string()),
+            Location::Postgres(_) | Location::Server(_) => KeptIn::Server(store.to_string()),
         }
     }
 }

@@ -97,11 +97,33 @@ impl From<StoreError> for CommandError {
             }
             StoreError::Damaged(_) => CommandError::usage(message)
                 .hint("nothing was changed; stop all workers, copy the files, restore a backup"),
+            StoreError::Declined { code, hint, .. } => {
+                let error = if is_usage(&code) { CommandError::usage(message) } else { CommandError::no(message) };
+                hint.into_iter().fold(error, CommandError::hint)
+            }
             StoreError::Failed(_) => {
                 CommandError::internal(message).hint("internal error: please report it")
             }
         }
     }
+}
+
+/// Returns whether somebody must change the call or the configuration before a server does what is asked.
+fn is_usage(code: &str) -> bool {
+    matches!(
+        code,
+        "unauthorized"
+            | "bad_certificate"
+            | "bad_value"
+            | "bad_query"
+            | "bad_terms"
+            | "not_json"
+            | "too_large"
+            | "unknown"
+            | "unknown_phase"
+            | "not_baton"
+            | "not_through_a_server"
+    )
 }
 
 /// Tells that a command has no effect.

@@ -23,6 +23,7 @@ use super::stop::Stop;
 use super::workplace::Workplace;
 use super::{Worker, answer, passes, patience};
 use crate::briefing::{self, Briefing};
+use crate::store::TOKEN_VARIABLE;
 
 /// The longest that notes may be in the environment: Linux takes 128 KiB for one variable.
 const NOTES_BYTES_MAX: usize = 100 * 1024;
@@ -161,8 +162,8 @@ impl Worker {
         let ClaimedHandoff { handoff, request } = claimed;
         let failed = |failure| Work::Done(Box::new(answer::failed(handoff.fence, failure)));
         let mut missed = 0;
-        let Briefing { brief, yardstick } = loop {
-            match briefing::brief(&self.engine, claimed, HandInWay::Output).await {
+        let Briefing { brief, yardstick, .. } = loop {
+            match self.briefer.brief(claimed, HandInWay::Output).await {
                 Ok(Ok(briefing)) => break briefing,
                 Ok(Err(why)) => {
                     let fail = briefing::no_prompt(handoff.fence, &why);
@@ -200,6 +201,10 @@ impl Worker {
             }
         };
         let mut environment = Environment::inherited();
+        // Whoever has the token of a person decides as that person.
+        if !assignment.passes_token {
+            environment.remove(TOKEN_VARIABLE);
+        }
         environment.set("BATON_ATTEMPT", handoff.attempts.to_string());
         environment.set("BATON_AGENT", &handoff.terms.to);
         environment.set("BATON_NOTES", notes(&handoff.notes));

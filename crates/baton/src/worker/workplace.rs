@@ -41,8 +41,8 @@ impl Workplace {
         let mut variables: Vec<(&'static str, OsString)> = Vec::new();
         variables.extend(folder.iter().map(|folder| (WORKSPACE, folder.into())));
         let mut temporary = None;
-        match (&workflow_folder, &folder) {
-            (Some(_), Some(workspace)) => {
+        match (job.phase.is_empty(), &folder) {
+            (false, Some(workspace)) => {
                 // The same workspace may have another path on this machine.
                 let output = job.output_directory.strip_prefix(&job.workspace).unwrap_or(&job.output_directory);
                 variables.push(("BATON_OUTPUT_DIRECTORY", workspace.join(output).into()));
@@ -52,8 +52,11 @@ impl Workplace {
             }
             _ => job.folder = temporary.insert(TemporaryFolder::make()?).0.clone(),
         }
-        if let Some(workflow_folder) = workflow_folder {
+        if !job.phase.is_empty() {
             variables.push(("BATON_PHASE", job.phase.clone().into()));
+        }
+        // A server does not tell where on its machine that is.
+        if let Some(workflow_folder) = workflow_folder {
             variables.push(("BATON_WORKFLOW_DIRECTORY", workflow_folder.into()));
         }
         let files = AttemptFiles::prepare(&job)?;

@@ -146,7 +146,7 @@ fn mistakes_have_a_place_and_a_suggestion() {
     error: baton.toml:2:17: a rule is allowed with a reason
     hint: write { allow = "why" }
     "#);
-    assert_snapshot!(mistake("[rulez]\nunknown-field = \"off\"\n"), @"error: baton.toml:1:2: unknown field `rulez`, expected one of `rules`, `check`, `vocabulary`, `store`, `approvers`, `artifacts`, `anchor`, `notify`, `hooks`");
+    assert_snapshot!(mistake("[rulez]\nunknown-field = \"off\"\n"), @"error: baton.toml:1:2: unknown field `rulez`, expected one of `rules`, `check`, `vocabulary`, `store`, `approvers`, `artifacts`, `anchor`, `notify`, `server`, `telemetry`, `hooks`");
     assert_snapshot!(mistake("[check]\nsummary_tokens = \"many\"\n"), @r#"error: baton.toml:2:18: invalid type: string "many", expected usize"#);
     assert_snapshot!(mistake("[check]\nfile_permissions = \"some\"\n"), @"error: baton.toml:2:20: `some` is not `none`, `warnings` or `all`");
     assert_snapshot!(mistake("[check]\ntokens = 3\n"), @"error: baton.toml:2:1: unknown field `tokens`, expected `file_permissions` or `summary_tokens`");

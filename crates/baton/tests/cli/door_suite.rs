@@ -1,9 +1,10 @@
 //! One script of verbs, good and bad, played through every door. What comes back must be the same.
 //!
-//! The command line and HTTP play it with the real program on SQLite, the engine with the store in memory. Whoever adds a door adds an
-//! implementation of [`Door`], and no line of the script.
+//! The command line and HTTP play it with the real program on SQLite, the engine with the store in memory, and the command line
+//! once more as a client of a server. Whoever adds a door adds an implementation of [`Door`], and no line of the script.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use baton_protocol::Kind;
 use baton_testbed::account;
 use jiff::Timestamp;
 
+use crate::client::{Premises, Running};
 use crate::documents::{ACKNOWLEDGMENT, PACKAGE, REPORT, REQUEST, with};
 use crate::door_over_http::OverHttp;
 use crate::sandbox::{Run, Sandbox};
@@ -158,11 +160,13 @@ fn script() -> Vec<Verb> {
 #[test]
 fn every_door_gives_the_same_answers() {
     let (mut command_line, mut engine, mut http) = (CommandLine::new(), Direct::new(), OverHttp::new());
+    let mut client = CommandLine::of_a_server();
     let (mut kinds, mut answers) = ((0, 0), String::new());
     for (number, verb) in script().iter().enumerate() {
         let (told, direct) = (command_line.play(verb), engine.play(verb));
         assert_eq!(told, direct, "{number}: {verb:?}: the command line (left), the engine (right)");
         assert_eq!(http.play(verb), direct, "{number}: {verb:?}: HTTP (left), the engine (right)");
+        assert_eq!(client.play(verb), direct, "{number}: {verb:?}: a client of a server (left), the engine (right)");
         answers += &format!("{verb:?}\n    {told:?}\n");
         if matches!(told, Answer::Done(_)) { kinds.0 += 1 } else { kinds.1 += 1 }
     }
@@ -170,18 +174,46 @@ fn every_door_gives_the_same_answers() {
     assert!(kinds.0 >= 15 && kinds.1 >= 20, "right and refused: {kinds:?}");
 }
 
-/// The program.
-struct CommandLine(Sandbox);
+/// The program, on a store of its own or as a client of a server.
+struct CommandLine {
+    sandbox: Sandbox,
+    server: Option<Server>,
+}
+
+/// A server that the program is a client of.
+struct Server {
+    running: Running,
+    token: String,
+    /// Keeps its store.
+    _premises: Premises,
+}
 
 impl CommandLine {
     fn new() -> CommandLine {
         let sandbox = Sandbox::new();
         documents().iter().for_each(|(name, text)| _ = sandbox.write(name, text));
-        CommandLine(sandbox)
+        CommandLine { sandbox, server: None }
+    }
+
+    fn of_a_server() -> CommandLine {
+        let premises = Premises::new();
+        let token = premises.token(&["--role", "approver", "--name", &account()]);
+        let server = Server { running: premises.serve(), token, _premises: premises };
+        CommandLine { server: Some(server), ..CommandLine::new() }
+    }
+
+    fn command(&self) -> Command {
+        let mut command = self.sandbox.command(crate::sandbox::BATON);
+        if let Some(server) = &self.server {
+            command.env("BATON_STORE", format!("http://{}", server.running.address)).env("BATON_TOKEN", &server.token);
+        }
+        command
     }
 
     fn run(&self, words: &[&str]) -> Run {
-        self.0.baton(&[words, &["--json"]].concat())
+        let mut command = self.command();
+        command.args(words).arg("--json");
+        crate::sandbox::run(command, b"")
     }
 
     fn digest(&self, id: &str) -> String {
@@ -216,7 +248,7 @@ impl Door for CommandLine {
                     Shown::Latest => self.digest(id),
                     Shown::Another => "0".repeat(64),
                 };
-                let mut command = self.0.command(crate::sandbox::BATON);
+                let mut command = self.command();
                 command.args(["approve", id, "--yes", "--shown", &digest, "--json"]);
                 if *inside_work {
                     command.env("BATON_HANDOFF_ID", "some.other.work");

@@ -58,3 +58,53 @@ fn what_is_not_a_duration_is_refused_everywhere_with_the_same_words() {
         assert!(run.code != Some(0) && run.to_string().contains(expected), "{place}:\n{run}");
     }
 }
+
+#[test]
+fn duration_without_a_value_is_refused_in_every_field_with_its_place() {
+    let sandbox = Sandbox::new();
+    let flow = "name: w
+agents:
+  a:
+    command: [sh, a.sh]
+    EMPTY1
+  q:
+    queue: true
+    EMPTY2
+phases:
+  - {id: one, agent: a, EMPTY3}
+  - {id: two, check: [ls], EMPTY4}
+  - {id: ok, gate: {items: [it], EMPTY5}}
+EMPTY6
+";
+    let places = [
+        ("EMPTY1", "timeout: EMPTY"),
+        ("EMPTY1", "silence: EMPTY"),
+        ("EMPTY1", "retry: {delay: EMPTY}"),
+        ("EMPTY2", "pick_up_within: EMPTY"),
+        ("EMPTY2", "acknowledge: {within: EMPTY}"),
+        ("EMPTY3", "timeout: EMPTY"),
+        ("EMPTY3", "retry: {delay: EMPTY}"),
+        ("EMPTY3", "verify: [{name: v, run: [ls], timeout: EMPTY}]"),
+        ("EMPTY4", "timeout: EMPTY"),
+        ("EMPTY5", "type: advisory, after: EMPTY"),
+        ("EMPTY6", "limits: {wall_clock: EMPTY}"),
+    ];
+    for (place, field) in places {
+        for empty in ["", "null", "~"] {
+            let mut text = flow.replace(place, &field.replace("EMPTY", empty));
+            for other in 1..=6 {
+                text = text.replace(&format!(", EMPTY{other}"), "").replace(&format!("EMPTY{other}"), "");
+            }
+            let run = sandbox.write("workflow.yaml", &text).baton(&["workflow", "check", "workflow.yaml"]);
+            let name =
+                field.split(": EMPTY").next().and_then(|before| before.rsplit([' ', '{']).next()).expect("a name");
+            let line = text.lines().position(|line| line.contains(&field.replace("EMPTY", empty))).expect("there") + 1;
+            let told = run.to_string();
+            assert_eq!(run.code, Some(1), "{field} {empty:?}:\n{told}");
+            assert!(told.contains(&format!("`{name}` has no value")), "{field} {empty:?}:\n{told}");
+            assert!(told.contains(&format!("workflow.yaml:{line}:")), "{field} {empty:?}:\n{told}");
+            assert!(told.contains(&format!("or leave `{name}` out")), "{field} {empty:?}:\n{told}");
+            assert!(told.contains("1 error"), "one answer: {field} {empty:?}:\n{told}");
+        }
+    }
+}

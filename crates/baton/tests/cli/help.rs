@@ -14,7 +14,7 @@ fn only_what_belongs_to_the_store_stands_under_its_heading() {
             |line: &&str| line.trim_start().starts_with(['-', '<', '[']) && !line.starts_with("           ");
         let options: Vec<&str> =
             section.lines().filter(is_option).filter_map(|line| line.split_whitespace().next()).collect();
-        assert_eq!(options, ["--store", "--config"], "{command}:\n{help}");
+        assert_eq!(options, ["--store", "--config", "--token-file"], "{command}:\n{help}");
     }
 }
 

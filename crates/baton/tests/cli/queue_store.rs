@@ -57,7 +57,7 @@ fn what_is_no_store_is_wrong_usage() {
     let send = |store: &str| sandbox.baton(&["send", "--to", "finder", "request.json", "--store", store]);
     assert_snapshot!(send("mysql://host/queue"), @"
     --- stderr
-    error: --store: unknown kind of store `mysql`: use a path, sqlite:PATH or postgres://…
+    error: --store: unknown kind of store `mysql`: use a path, sqlite:PATH, postgres://… or https://…
     --- exit 2
     ");
     assert_snapshot!(send("folder"), @"

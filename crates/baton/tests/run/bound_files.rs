@@ -198,3 +198,71 @@ fn gate_with_too_many_files_says_how_many_are_not_bound_and_checks_alone_do_not_
     let few = self::site(&flow);
     assert_eq!(few.run(&[]).code, Some(0), "otherwise they do");
 }
+
+/// A review of a run that keeps views, and an agent that names its folder.
+fn viewed(views: &str, body: &str) -> Site {
+    let flow = format!(
+        "name: gates\nagents: {{dev: {{command: [./dev.py]}}, ops: {{command: [./ops.py]}}}}\nviews: {views}\n\
+         phases: [{{id: build, agent: dev, review: blocking}}, {{id: ship, agent: ops}}]\n"
+    );
+    Site::new().workflow(&flow).agent("dev", body).agent("ops", "report()")
+}
+
+const PLANT: &str = "s = '.project/07-audit/sessions/t/'\nos.makedirs(s + 'handoffs', exist_ok=True)\n\
+    write(s + 'run.sh', 'good')\nwrite(s + 'handoffs/deploy.yaml', 'good')\n";
+
+#[test]
+fn what_an_agent_puts_into_the_archive_of_its_run_is_bound_and_what_baton_writes_there_is_not() {
+    for named in [".project", ".project/07-audit/sessions/t", "."] {
+        for planted in ["run.sh", "handoffs/deploy.yaml"] {
+            let site = viewed("[archive]", &format!("{PLANT}report(artifacts=['{named}'])"));
+            let asked = site.run(&[]);
+            assert_eq!(asked.code, Some(3), "{}", asked.stderr);
+            site.scratch.write(format!("workspace/.project/07-audit/sessions/t/{planted}"), "EVIL");
+            assert_eq!(approve(&site, "build.1").code, Some(0));
+            let again = site.resume(&[]);
+            assert_eq!(again.code, Some(3), "{named} {planted}: {}", again.stderr);
+            assert!(again.stderr.contains(&format!("`{named}` has changed since it was shown")), "{}", again.stderr);
+            // Meanwhile Baton has written the journal of the run beside it.
+            assert!(site.scratch.path("workspace/.project/07-audit/sessions/t/journal/t.build.1.yaml").exists());
+            assert_eq!(approve(&site, "build.1").code, Some(0));
+            let ended = site.resume(&[]);
+            assert_eq!(ended.code, Some(0), "{named} {planted}: {}", ended.stderr);
+        }
+    }
+}
+
+#[test]
+fn what_an_agent_puts_into_the_archive_of_its_run_is_a_change_like_any_other() {
+    let site = viewed("[archive]", &format!("{PLANT}report()"));
+    let flow = std::fs::read_to_string(site.scratch.path("flow/workflow.yaml")).expect("written");
+    // In a cage the agent could not even write it.
+    let flow = flow.replace("review: blocking", "writes: [src/**], retry: {max_retries: 0}");
+    let site = site.workflow(&format!("{flow}sandbox: off\n"));
+    let refused = site.run(&[]);
+    assert_ne!(refused.code, Some(0), "{}", refused.stderr);
+    let shown = site.baton(&["show", "t.build.1"]).stdout;
+    assert!(shown.contains("run.sh"), "{shown}");
+}
+
+#[test]
+fn link_to_a_view_in_an_approved_folder_is_told_as_open_and_asked_about_once() {
+    for (link, target) in [
+        ("state", "../state/current.json"),
+        ("mine", "../.baton/runs"),
+        ("archive", "../.project/07-audit/sessions/t/handoffs/t.yaml"),
+    ] {
+        let body = format!(
+            "os.makedirs('out')\nwrite('out/x', 'x')\nos.symlink('{target}', 'out/{link}')\nreport(artifacts=['out'])"
+        );
+        let site = viewed("[state, archive]", &body);
+        let asked = site.run(&[]);
+        assert_eq!(asked.code, Some(3), "{}", asked.stderr);
+        let shown = site.baton(&["show", "t.build.1"]).stdout;
+        let told = format!("`{link}` in it leads to what Baton or git keeps current");
+        assert!(shown.contains(&told), "{shown}");
+        assert_eq!(approve(&site, "build.1").code, Some(0));
+        let ended = site.resume(&[]);
+        assert_eq!(ended.code, Some(0), "{link}: {}", ended.stderr);
+    }
+}

@@ -29,6 +29,13 @@ fn within(site: &Site, folder: &str, arguments: &[&str]) -> Ended {
     end(&mut process)
 }
 
+/// Finds the only store in the state folder.
+fn store(site: &Site) -> String {
+    let listed = within(site, "new", &["store", "list", "--json"]).stdout;
+    let listed: serde_json::Value = serde_json::from_str(&listed).expect("JSON");
+    listed.to_string().split('"').find(|text| text.ends_with("baton.db")).expect("a store").to_owned()
+}
+
 #[test]
 fn open_run_of_a_moved_project_says_how_to_go_on() {
     let site = waiting();
@@ -40,8 +47,16 @@ fn open_run_of_a_moved_project_says_how_to_go_on() {
     assert_eq!(lost.code, Some(2), "{lost:?}");
     let workspace = site.scratch.path("old/work/space").display().to_string();
     assert!(lost.stderr.contains(&format!("error: the workspace of t is missing: {workspace}")), "{lost:?}");
-    let command = lost.stderr.lines().find_map(|line| line.split_once("link to its new place: ")).expect("a hint").1;
-    assert!(Command::new("sh").args(["-c", command]).status().expect("sh runs").success(), "{command}");
+    assert!(lost.stderr.contains("baton resume t --moved"), "{lost:?}");
+    let elsewhere = within(&site, "workspace", &["resume", "t", "--moved", "--no-input", "--store", &store(&site)]);
+    assert_eq!(elsewhere.code, Some(2), "{elsewhere:?}");
+    assert!(elsewhere.stderr.contains("run this in the folder that the project was moved to"), "{elsewhere:?}");
+    assert!(fs::symlink_metadata(site.scratch.path("old")).is_err(), "nothing was linked");
+    let linked = within(&site, "new", &["resume", "t", "--moved", "--no-input"]);
+    assert_eq!(linked.code, Some(3), "it waits for the person again: {linked:?}");
+    assert_eq!(fs::read_link(site.scratch.path("old")).expect("a link"), site.scratch.path("new"));
+    let again = within(&site, "new", &["resume", "t", "--moved", "--no-input"]);
+    assert!(again.code == Some(2) && again.stderr.contains("is still there"), "{again:?}");
     let shown = within(&site, "new", &["show", "t.ok.1"]).stdout;
     let digest = shown.lines().find_map(|line| line.strip_prefix("digest")).expect("a digest").trim();
     assert_eq!(within(&site, "new", &["approve", "t.ok.1", "--yes", "--shown", digest]).code, Some(0));

@@ -118,8 +118,12 @@ impl Premises {
     }
 
     pub(crate) fn serve_with(&self, options: &[&str]) -> Running {
-        let arguments: Vec<&str> =
-            ["serve", "--listen", "127.0.0.1:0", "--json"].iter().chain(options).copied().collect();
+        self.serve_at("127.0.0.1:0", options)
+    }
+
+    /// Starts a server at an address, such as that of one that was killed.
+    pub(crate) fn serve_at(&self, address: &str, options: &[&str]) -> Running {
+        let arguments: Vec<&str> = ["serve", "--listen", address, "--json"].iter().chain(options).copied().collect();
         let mut process = Process::spawn(&mut self.command(&arguments));
         let log = process.stderr.take().expect("piped");
         let line = process.stdout.next(LONG).unwrap_or_else(|_| panic!("{:?}", log.rest(LONG)));

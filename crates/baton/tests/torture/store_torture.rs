@@ -81,6 +81,7 @@ fn casting(location: &Location) -> Casting {
     let store = match location {
         Location::Sqlite(path) => path.display().to_string(),
         Location::Postgres(url) => url.clone(),
+        Location::Server(address) => address.to_string(),
     };
     let sent_to = store.clone();
     Casting {

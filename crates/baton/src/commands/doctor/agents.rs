@@ -147,6 +147,7 @@ impl AskedAgents {
             confinement: self.opened.workflow.confinement(Some(agent)),
             timeout: Some(TURN_TIME),
             pick_up_within: None,
+            traceparent: None,
         };
         let (updates, _nobody_listens) = tokio::sync::mpsc::unbounded_channel();
         let ended = reached.turn(&job, &updates).await;

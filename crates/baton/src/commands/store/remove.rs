@@ -76,7 +76,7 @@ fn is_left_over(state: &StateFolder, project: &Path) -> bool {
     let Ok(Some(entry)) = Entry::read(&state.of(project)) else { return false };
     let has_store = match entry.store() {
         Some(Location::Sqlite(path)) => path.exists(),
-        Some(Location::Postgres(_)) => project.exists(),
+        Some(Location::Postgres(_) | Location::Server(_)) => project.exists(),
         None => false,
     };
     entry.place() == project && !has_store

@@ -15,7 +15,7 @@ const FRESH: Duration = Duration::from_millis(100);
 
 /// Follows the clock of the server.
 #[derive(Debug, Default)]
-pub(super) struct ServerClock(Mutex<Heard>);
+pub(crate) struct ServerClock(Mutex<Heard>);
 
 #[derive(Debug, Default)]
 struct Heard {
@@ -27,17 +27,17 @@ struct Heard {
 
 impl ServerClock {
     /// Returns the time, if the server was heard.
-    pub(super) fn now(&self) -> Option<Timestamp> {
+    pub(crate) fn now(&self) -> Option<Timestamp> {
         self.at(boot_time())
     }
 
     /// Returns the moment at which the question is asked, if it is time to ask.
-    pub(super) fn asks(&self) -> Option<Duration> {
+    pub(crate) fn asks(&self) -> Option<Duration> {
         self.asks_at(boot_time())
     }
 
     /// Takes the time that the server told after it was asked at that moment.
-    pub(super) fn hear(&self, server: Timestamp, asked: Duration) {
+    pub(crate) fn hear(&self, server: Timestamp, asked: Duration) {
         self.hear_at(server, asked, boot_time());
     }
 

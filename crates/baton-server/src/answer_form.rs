@@ -1,0 +1,79 @@
+//! In which form an answer is wanted: as it is shown to people and programs, or as it is stored, for a program that uses
+//! the server as its store and shows it itself.
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use axum::http::{header, request::Parts};
+use baton_engine::engine::AppliedCommand;
+use baton_engine::store::{AcceptedHandoff, ClaimedHandoff};
+use baton_engine::stored::exchange::{ClaimRecord, HandoffRecord};
+use serde_json::{Value, json};
+
+use crate::server::Server;
+
+/// Asks for the stored form.
+const STORED: &str = "application/vnd.baton.stored+json";
+
+/// In which form an answer is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnswerForm {
+    /// As it is shown.
+    Shown,
+    /// As it is stored.
+    Stored,
+}
+
+impl FromRequestParts<Server> for AnswerForm {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Server) -> Result<AnswerForm, Infallible> {
+        let accept = parts.headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+        Ok(if accept == Some(STORED) { AnswerForm::Stored } else { AnswerForm::Shown })
+    }
+}
+
+impl AnswerForm {
+    /// Tells what became of a handoff.
+    pub(crate) fn applied(self, server: &Server, applied: &AppliedCommand) -> Value {
+        let AppliedCommand { handoff, repeated } = applied;
+        match self {
+            AnswerForm::Shown => {
+                json!({ "version": 1, "handoff": baton_views::handoff::json(handoff), "repeated": repeated })
+            }
+            AnswerForm::Stored => stored(server, &json!({ "handoff": record(handoff), "repeated": repeated })),
+        }
+    }
+
+    /// Tells what was accepted.
+    pub(crate) fn accepted(self, server: &Server, accepted: &[AcceptedHandoff]) -> Value {
+        match self {
+            AnswerForm::Shown => {
+                let shown = accepted.iter().map(|AcceptedHandoff { handoff, existing }| {
+                    json!({ "existing": existing, "handoff": baton_views::handoff::json(handoff) })
+                });
+                json!({ "version": 1, "accepted": shown.collect::<Vec<_>>() })
+            }
+            AnswerForm::Stored => {
+                let records = accepted.iter().map(
+                    |AcceptedHandoff { handoff, existing }| json!({ "existing": existing, "handoff": record(handoff) }),
+                );
+                stored(server, &records.collect())
+            }
+        }
+    }
+}
+
+/// Tells what was claimed, as it is stored.
+pub(crate) fn stored_claims(server: &Server, claimed: &[ClaimedHandoff]) -> Value {
+    stored(server, &json!(claimed.iter().map(ClaimRecord::from).collect::<Vec<_>>()))
+}
+
+/// Puts an answer in its frame, with the time: everybody who uses a store shares its clock.
+pub(crate) fn stored(server: &Server, answer: &Value) -> Value {
+    json!({ "version": 1, "time": server.engine.now(), "answer": answer })
+}
+
+fn record(handoff: &baton_engine::Handoff) -> Value {
+    json!(HandoffRecord::from(handoff))
+}

@@ -1,0 +1,174 @@
+//! A server under load, beside the store that it serves.
+//!
+//! `cargo bench -p baton --bench serve` prints everything; a word after `--` (idle, cycles, journal) one part.
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+#[path = "../../baton-store/benches/sqlite/cycle.rs"]
+mod cycle;
+#[path = "serve/http.rs"]
+mod http;
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use baton_testbed::gauge::{Figure, Limit, Usage};
+use baton_testbed::{Process, Scratch, isolate};
+use serde_json::{Value, json};
+
+use http::Connection;
+
+const LONG: Duration = Duration::from_secs(60);
+const LISTENERS: usize = 1_000;
+const CLAIMS: usize = 200;
+const CONNECTIONS: usize = 64;
+const CYCLES: usize = 4_000;
+const EVENTS: usize = 10_000;
+
+/// How long a server that only waits is watched.
+const WATCHED: Duration = Duration::from_secs(15);
+
+fn main() {
+    raise_limit();
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let wanted = |part: &str| arguments.is_empty() || arguments.iter().any(|argument| argument == part);
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    println!("{}", Figure::heading());
+    if wanted("idle") {
+        runtime.block_on(idle());
+    }
+    if wanted("cycles") {
+        runtime.block_on(cycles());
+    }
+    if wanted("journal") {
+        runtime.block_on(journal());
+    }
+}
+
+/// Lets this process and the server hold more connections than a terminal usually allows.
+fn raise_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    setrlimit(Resource::Nofile, raised).expect("up to the maximum it can be raised");
+}
+
+/// A server on a store of its own.
+struct Served {
+    process: Process,
+    address: String,
+    _folder: Scratch,
+}
+
+impl Served {
+    fn start() -> Served {
+        let folder = Scratch::new();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+        isolate(&mut command, folder.root()).current_dir(folder.root());
+        command.args(["serve", "--listen", "127.0.0.1:0", "--json", "--store", "baton.db"]).stderr(Stdio::null());
+        let process = Process::spawn(&mut command);
+        let told: Value = serde_json::from_str(&process.stdout.next(LONG).expect("an address")).expect("JSON");
+        let address = told["url"].as_str().and_then(|url| url.strip_prefix("http://")).expect("an address").to_owned();
+        Served { process, address, _folder: folder }
+    }
+
+    fn usage(&self) -> Usage {
+        Usage::of(self.process.id()).expect("it lives")
+    }
+
+    /// Returns its resident memory in MiB.
+    fn memory(&self) -> f64 {
+        self.usage().resident_bytes as f64 / f64::from(1 << 20)
+    }
+}
+
+/// What it costs to have many who only wait.
+async fn idle() {
+    let served = Served::start();
+    println!("a server nobody talks to: {:.0} MiB", served.memory());
+    let mut waiting = Vec::new();
+    for number in 0..LISTENERS + CLAIMS {
+        let mut connection = Connection::open(&served.address).await;
+        if number < LISTENERS {
+            connection.send("GET", "/api/v1/events", "").await;
+            assert_eq!(connection.head().await.expect("an answer").0, 200);
+        } else {
+            connection.send("POST", "/api/v1/claims", r#"{"agent": "nobody", "wait": "60s"}"#).await;
+        }
+        waiting.push(connection);
+    }
+    let before = served.usage().cpu;
+    tokio::time::sleep(WATCHED).await;
+    let used = (served.usage().cpu - before).as_secs_f64() / WATCHED.as_secs_f64() * 100.0;
+    let name = format!("{LISTENERS} streams and {CLAIMS} waiting claims");
+    println!(
+        "{}",
+        Figure { name: format!("{name}, memory"), ours: served.memory(), limit: Limit::AtMost(256.0), unit: "MiB" }
+    );
+    println!("{}", Figure { name: format!("{name}, processor"), ours: used, limit: Limit::AtMost(5.0), unit: "%" });
+}
+
+/// Send, claim and report over HTTP, beside the same on the store.
+async fn cycles() {
+    let served = Served::start();
+    let began = Instant::now();
+    let tasks = (0..CONNECTIONS).map(|worker| {
+        let address = served.address.clone();
+        tokio::spawn(async move {
+            let mut connection = Connection::open(&address).await;
+            for number in 0..CYCLES / CONNECTIONS {
+                let id = format!("c-{worker}-{number}");
+                let sent = json!({ "to": "finder", "document": request(&id) });
+                connection.ask("POST", "/api/v1/handoffs", &sent.to_string()).await;
+                let claimed = connection.ask("POST", "/api/v1/claims", r#"{"agent": "finder", "wait": "10s"}"#).await;
+                let claim = &claimed["claims"][0];
+                let id = claim["handoff"]["id"].as_str().expect("as many are there as claim");
+                let body = json!({ "fence": claim["fence"], "document": report(id) });
+                connection.ask("POST", &format!("/api/v1/handoffs/{id}/report"), &body.to_string()).await;
+            }
+        })
+    });
+    for task in tasks.collect::<Vec<_>>() {
+        task.await.expect("all cycles");
+    }
+    let http = CYCLES as f64 / began.elapsed().as_secs_f64();
+    drop(served);
+    let folder = Scratch::new();
+    let path = folder.path("baton.db");
+    let direct = tokio::task::spawn_blocking(move || cycle::cycles_per_second(&path, CONNECTIONS, CYCLES));
+    let direct = direct.await.expect("all cycles");
+    println!("cycles with {CONNECTIONS} at once: {http:.0}/s over HTTP, {direct:.0}/s on the store");
+    let name = "cycles over HTTP, of the store's own".to_owned();
+    println!("{}", Figure { name, ours: http / direct, limit: Limit::AtLeast(0.5), unit: "×" });
+}
+
+/// How long a page of a long journal takes while others ask, too.
+async fn journal() {
+    let served = Served::start();
+    let mut connection = Connection::open(&served.address).await;
+    let sent = json!({ "to": "finder", "document": request("long") });
+    connection.ask("POST", "/api/v1/handoffs", &sent.to_string()).await;
+    let claimed = connection.ask("POST", "/api/v1/claims", r#"{"agent": "finder", "lease": "1h"}"#).await;
+    let beat = json!({ "fence": claimed["claims"][0]["fence"] }).to_string();
+    for _ in 2..EVENTS {
+        connection.ask("POST", "/api/v1/handoffs/long/heartbeat", &beat).await;
+    }
+    let mut times = Vec::new();
+    for number in 0..500 {
+        let path = format!("/api/v1/runs/long/journal?after={}&limit=100", number * (EVENTS / 500));
+        let began = Instant::now();
+        connection.ask("GET", &path, "").await;
+        times.push(began.elapsed().as_secs_f64() * 1e3);
+    }
+    times.sort_by(f64::total_cmp);
+    let name = format!("p99 of a page of a journal with {EVENTS} events");
+    println!("{}", Figure { name, ours: times[times.len() * 99 / 100], limit: Limit::AtMost(100.0), unit: "ms" });
+}
+
+fn request(id: &str) -> Value {
+    json!({ "baton": 1, "document": "request", "id": id, "instructions": "Find the writer of rows." })
+}
+
+fn report(id: &str) -> Value {
+    json!({ "baton": 1, "document": "report", "id": id, "outcome": "complete",
+        "summary": "Found the writer of rows in src/csv.rs, function write_row." })
+}
