@@ -3,7 +3,6 @@
 #[path = "serve/access.rs"]
 mod access;
 #[path = "serve/client.rs"]
-#[expect(dead_code, reason = "the tests of the page use what is not used here")]
 mod client;
 #[path = "serve/handoffs.rs"]
 mod handoffs;
