@@ -45,6 +45,7 @@ pub mod graph;
 pub mod handoff;
 pub mod question;
 pub mod queue;
+mod run_outline;
 pub mod run_summary;
 pub mod sentence;
 pub mod standing;

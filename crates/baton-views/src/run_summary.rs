@@ -1,6 +1,6 @@
 //! A run phase by phase: who worked, how often, how long, what was seen of it, how it ended; as data and as JSON.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use baton_engine::evidence::ClaimFinding;
@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::activity::spending_json;
+use crate::run_outline::RunOutline;
 use crate::step_name::StepName;
 use crate::words::{DID_NOT_PASS, counted, span};
 
@@ -94,14 +95,19 @@ impl RunSummary {
     /// Sums a run up.
     pub fn of(run: &Run, events: &[Event], now: Timestamp) -> RunSummary {
         let tallies = tallies(events);
-        let mut rows: Vec<PhaseSummary> = Vec::new();
+        let (mut rows, mut known, mut outline) = (Vec::new(), HashMap::new(), RunOutline::new());
         for tracked in run.handoffs().filter(|tracked| tracked.step.role != Role::Run) {
             let row = row(tracked, tallies.get(&tracked.handoff.id).copied().unwrap_or_default(), now);
-            match rows.iter_mut().find(|known| known.name == row.name) {
-                Some(known) => known.add(row),
-                None => rows.insert(place_for(&row, &rows), row),
+            match known.get(&row.name) {
+                Some(at) => PhaseSummary::add(&mut rows[*at], row),
+                None => {
+                    known.insert(row.name.clone(), rows.len());
+                    outline.add(rows.len(), &row.name.phase);
+                    rows.push(row);
+                }
             }
         }
+        let mut rows: Vec<PhaseSummary> = outline.rows().into_iter().map(|at| rows[at].clone()).collect();
         let root = row(run.root(), EvidenceTally::default(), now);
         let name = StepName::of_phase("total");
         let mut total = PhaseSummary { name, agent: String::new(), visits: 0, attempts: 0, ..root };
@@ -117,17 +123,19 @@ impl RunSummary {
         RunSummary { phases: rows, total }
     }
 
-    /// Returns how a row is called below the phase and the groups that it belongs to.
-    pub fn label(&self, row: &PhaseSummary) -> RowLabel {
-        let phase = row.name.phase.as_str();
-        let is_group =
-            |other: &&StepName| other.beside.is_none() && other.phase != phase && row.name.is_in(&other.phase);
-        let groups: Vec<&StepName> = self.phases.iter().map(|other| &other.name).filter(is_group).collect();
-        let longest = groups.iter().map(|group| group.phase.len() + 1).max().unwrap_or_default();
-        match &row.name.beside {
-            Some(beside) => RowLabel { depth: groups.len() + 1, text: format!("→ {beside}") },
-            None => RowLabel { depth: groups.len(), text: phase[longest..].to_owned() },
-        }
+    /// Returns how each row is called below the phase and the groups that it belongs to.
+    pub fn labels(&self) -> impl Iterator<Item = RowLabel> {
+        let are_phases = self.phases.iter().filter(|row| row.name.beside.is_none());
+        let phases: HashSet<&str> = are_phases.map(|row| row.name.phase.as_str()).collect();
+        self.phases.iter().map(move |row| {
+            let phase = row.name.phase.as_str();
+            let above = phase.match_indices('/').map(|(end, _)| end).filter(|end| phases.contains(&phase[..*end]));
+            let (depth, rest) = above.fold((0, phase), |(depth, _), end| (depth + 1, &phase[end + 1..]));
+            match &row.name.beside {
+                Some(beside) => RowLabel { depth: depth + 1, text: format!("→ {beside}") },
+                None => RowLabel { depth, text: rest.to_owned() },
+            }
+        })
     }
 
     /// Returns the JSON form of the rows.
@@ -230,20 +238,6 @@ fn left_out(run: &Run) -> impl Iterator<Item = PhaseSummary> {
         evidence: EvidenceTally::default(),
         outcome: "left out".to_owned(),
     })
-}
-
-/// Returns where a row belongs: behind what is in the same phase, or in the same group.
-fn place_for(row: &PhaseSummary, rows: &[PhaseSummary]) -> usize {
-    let mut above = row.name.phase.as_str();
-    loop {
-        if let Some(last) = rows.iter().rposition(|known| known.name.is_in(above)) {
-            return last + 1;
-        }
-        match above.rsplit_once('/') {
-            Some((group, _)) => above = group,
-            None => return rows.len(),
-        }
-    }
 }
 
 /// Counts the verdicts of all attempts, by handoff.

@@ -6,7 +6,7 @@ use baton_engine::run::TrackedHandoff;
 use baton_engine::step::Role;
 
 /// The name of a step for people, such as `write` or `write → lawyer`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StepName {
     /// The path of the phase; of a run itself, its id.
     pub phase: String,

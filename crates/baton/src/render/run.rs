@@ -95,7 +95,7 @@ pub(crate) fn table(summary: &RunSummary, width: Option<usize>) -> String {
 fn lines(summary: &RunSummary, columns: &[Column]) -> Vec<Vec<String>> {
     let line = |row: &PhaseSummary, label: &RowLabel| columns.iter().map(|column| column.cell(row, label)).collect();
     let titles = columns.iter().map(|column| column.title().to_owned()).collect();
-    let phases = summary.phases.iter().map(|row| line(row, &summary.label(row)));
+    let phases = summary.phases.iter().zip(summary.labels()).map(|(row, label)| line(row, &label));
     let total = line(&summary.total, &RowLabel { depth: 0, text: summary.total.name.to_string() });
     [titles].into_iter().chain(phases).chain([total]).collect()
 }

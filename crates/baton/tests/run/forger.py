@@ -78,8 +78,13 @@ def forget_ledger():
     """Makes the store as it was before there was a ledger."""
     database.execute("DROP TABLE ledger")
     database.execute("DROP TABLE anchors")
-    # It came with the third migration, and the tokens with the fourth.
+    # It came with the third migration, the tokens with the fourth, and the counts with the fifth.
     database.execute("DROP TABLE tokens")
+    database.execute("DROP TABLE finished_counts")
+    for trigger in ["finish", "unfinish", "arrive_finished", "remove_finished"]:
+        database.execute(f"DROP TRIGGER handoffs_{trigger}")
+    for index in ["finished", "held"]:
+        database.execute(f"DROP INDEX handoffs_{index}")
     database.execute("PRAGMA user_version = 2")
 
 
