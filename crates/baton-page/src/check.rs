@@ -2,7 +2,7 @@
 
 use baton_protocol::rules::{self, Group, Rule};
 use baton_protocol::{Diagnostic, Dialect, Judgement, Severity};
-use baton_views::words::counted;
+use baton_views::words::{counted, one_line};
 use maud::{Markup, html};
 
 use crate::layout::{self, Frame, Section, Viewer};
@@ -143,7 +143,9 @@ pub fn rule_page(viewer: &Viewer<'_>, rule: &Rule) -> Markup {
 /// Returns what a rule checks, in one sentence.
 fn first_sentence(rule: &Rule) -> String {
     let manual = rule.manual();
-    let text = manual.lines().find(|line| !line.starts_with('#') && !line.trim().is_empty()).unwrap_or_default();
+    let is_around = |line: &&str| line.starts_with('#') || line.trim().is_empty();
+    let paragraph = manual.lines().skip_while(is_around).take_while(|line| !line.trim().is_empty());
+    let text = one_line(&paragraph.collect::<Vec<_>>().join(" "));
     let end = text.find(". ").map_or(text.len(), |end| end + 1);
-    text[..end].replace('`', "")
+    text[..end].trim_end_matches([':', '.']).replace('`', "") + "."
 }

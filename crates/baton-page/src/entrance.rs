@@ -11,7 +11,8 @@ pub const TOKEN_FIELD: &str = "token";
 
 /// The form to log in. `back` is where it leads, and `failed` says why the last try did not.
 pub fn log_in(viewer: &Viewer<'_>, back: &str, failed: Option<&str>) -> Markup {
-    let frame = Frame::still("Log in", Section::Elsewhere, address::LOG_IN);
+    let here = address::with_query(address::LOG_IN, &[("back", back)]);
+    let frame = Frame::still("Log in", Section::Elsewhere, &here);
     layout::page(
         viewer,
         &frame,

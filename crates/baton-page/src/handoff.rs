@@ -12,7 +12,7 @@ use baton_views::words::counted;
 use maud::{Markup, html};
 
 use crate::exhibit::{self, Exhibit};
-use crate::journal::{row, step_of};
+use crate::journal::{is_told, row, step_of};
 use crate::layout::{self, Frame, Section, Viewer};
 use crate::pieces::{cost, length, moment, pill, prose, tail, verbatim};
 use crate::{address, document, live};
@@ -105,6 +105,8 @@ fn content(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> Markup {
 fn figures(page: &HandoffPage<'_>) -> Markup {
     let handoff = page.handoff;
     let ended = handoff.state.finished_at();
+    // As on the page of the run: all attempts, also those before a person sent it back.
+    let attempts = page.run.and_then(|run| run.find(&handoff.id)).map_or(handoff.attempts, |tracked| tracked.attempts);
     html! {
         dl.figures {
             div { dt { "From → to" } dd { (handoff.terms.from) " → " (handoff.terms.to) } }
@@ -112,7 +114,7 @@ fn figures(page: &HandoffPage<'_>) -> Markup {
             @if let Some(ended) = ended {
                 div { dt { "Took" } dd { (length(baton_views::words::span(handoff.accepted_at, ended))) } }
             }
-            div { dt { "Attempts" } dd { (handoff.attempts) } }
+            div { dt { "Attempts" } dd { (attempts) } }
             div { dt { "Spent" } dd { (cost(&page.spending, page.tokens)) } }
             div { dt { "Id" } dd { code { (handoff.id) } } }
         }
@@ -207,12 +209,13 @@ fn work(page: &HandoffPage<'_>) -> Markup {
 }
 
 fn happened(page: &HandoffPage<'_>) -> Markup {
-    let from = page.events.len().saturating_sub(EVENTS_MAX);
+    let events: Vec<_> = page.events.iter().filter(is_told).collect();
+    let from = events.len().saturating_sub(EVENTS_MAX);
     let name = name(page);
     html! {
         section {
             h2 { "What happened to it" }
-            ol.events { @for event in page.events[from..].iter().rev() { (row(event, &name, None)) } }
+            ol.events { @for event in events[from..].iter().rev() { (row(event, &name, None)) } }
             @if from > 0 { p { a href=(address::journal(&page.handoff.run)) { "Earlier events" } } }
         }
     }

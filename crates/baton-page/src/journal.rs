@@ -56,7 +56,7 @@ fn list(journal: &JournalPage<'_>) -> Markup {
             p.quiet { "Events " (first) " to " (last) " of " (run.seq) ". Each is bound to the one before it; "
                 code { "baton audit verify" } " proves it." }
             ol.events {
-                @for event in journal.events.iter().rev() { (row(event, &step_of(run, &event.handoff), None)) }
+                @for event in journal.events.iter().filter(is_told).rev() { (row(event, &step_of(run, &event.handoff), None)) }
             }
             nav.pages aria-label="Pages" {
                 @if last < run.seq { a href=(address::journal(&run.id)) { "← Newest" } }
@@ -64,6 +64,11 @@ fn list(journal: &JournalPage<'_>) -> Markup {
             }
         }
     }
+}
+
+/// Returns whether an event is worth a line: that somebody still works is not.
+pub(crate) fn is_told(event: &&Event) -> bool {
+    !event.is(EventKind::Extended)
 }
 
 /// Shows one event: when, where, what, and who or why.

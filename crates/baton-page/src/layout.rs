@@ -90,6 +90,8 @@ pub(crate) struct Frame<'f> {
     pub(crate) events: Option<&'f str>,
     /// Whether somebody may be typing: then nothing is loaded again before they are done.
     pub(crate) is_typed_in: bool,
+    /// Whether the page has forms that approve and reject.
+    pub(crate) is_decided_on: bool,
     /// Whether the page only leads to its own address.
     pub(crate) is_forwarding: bool,
 }
@@ -97,12 +99,12 @@ pub(crate) struct Frame<'f> {
 impl<'f> Frame<'f> {
     /// A page on which nothing changes.
     pub(crate) fn still(title: &'f str, section: Section, here: &'f str) -> Frame<'f> {
-        Frame { title, section, here, events: None, is_typed_in: false, is_forwarding: false }
+        Frame { title, section, here, events: None, is_typed_in: false, is_decided_on: false, is_forwarding: false }
     }
 
     /// A page that changes while its stream says so.
     pub(crate) fn live(title: &'f str, section: Section, here: &'f str, events: Option<&'f str>) -> Frame<'f> {
-        Frame { title, section, here, events, is_typed_in: false, is_forwarding: false }
+        Frame { title, section, here, events, is_typed_in: false, is_decided_on: false, is_forwarding: false }
     }
 }
 
@@ -131,13 +133,16 @@ pub(crate) fn page(viewer: &Viewer<'_>, frame: &Frame<'_>, content: Markup) -> M
             body data-events=[frame.events] {
                 a.skip href="#content" { "Skip to the content" }
                 (header(viewer, frame))
+                @if frame.events.is_some() {
+                    p.away role="status" { "The server does not answer. This page shows what was last known; it updates by itself when the server is back." }
+                }
                 main #content tabindex="-1" {
                     @if frame.events.is_some() && frame.is_typed_in {
                         noscript { p.quiet { "Without JavaScript this page stays as it is. " a href=(frame.here) { "Look again" } } }
                     }
                     (content)
                 }
-                (footer())
+                (footer(frame))
             }
         }
     })
@@ -204,19 +209,20 @@ fn theme_form(viewer: &Viewer<'_>, frame: &Frame<'_>) -> Markup {
             (hidden("csrf", viewer.csrf))
             (hidden("back", frame.here))
             (hidden("theme", next))
-            button.plain type="submit" title=(format!("Theme: {}. Switch to {next}", viewer.theme.as_str())) {
-                span.visually-hidden { "Switch to theme " (next) }
+            button.plain type="submit" title=(format!("Theme: {}. Switch to {next} theme", viewer.theme.as_str())) {
+                span.visually-hidden { "Switch to " (next) " theme" }
                 span.theme-sign aria-hidden="true" {}
             }
         }
     }
 }
 
-fn footer() -> Markup {
+fn footer(frame: &Frame<'_>) -> Markup {
     html! {
         footer.bottom {
-            p.keys { kbd { "j" } " " kbd { "k" } " move · " kbd { "Enter" } " open · " kbd { "a" } " approve · " kbd { "r" } " reject" }
-            p { a href=(address::RULES) { "Rules" } " · " a href="/api/openapi.json" { "API" } " · " "every page as text: " code { "curl" } }
+            p.keys { kbd { "j" } " " kbd { "k" } " move · " kbd { "Enter" } " open"
+                @if frame.is_decided_on { " · " kbd { "a" } " approve · " kbd { "r" } " reject" } }
+            p { a href=(address::RULES) { "Rules" } " · " a href="/api/openapi.json" { "API" } " · " "runs and questions as text: " code { "curl" } }
         }
     }
 }

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use crate::agents::AgentList;
 use crate::handoff::HandoffPage;
 use crate::inbox::{InboxList, headline};
-use crate::journal::{JournalPage, step_of};
+use crate::journal::{JournalPage, is_told, step_of};
 use crate::layout::Viewer;
 use crate::root_cause::RootCause;
 use crate::run::{RunPage, name, own_words};
@@ -154,13 +154,13 @@ pub fn handoff(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> String {
     }
     text.push_str(&claims(page.examined));
     text.push('\n');
-    page.events.iter().for_each(|event| text.push_str(&event_line(event, "")));
+    page.events.iter().filter(is_told).for_each(|event| text.push_str(&event_line(event, "")));
     printable(&text)
 }
 
 /// A page of the journal of a run, the oldest event first.
 pub fn journal(page: &JournalPage<'_>) -> String {
-    let lines = page.events.iter().map(|event| event_line(event, &step_of(page.run, &event.handoff)));
+    let lines = page.events.iter().filter(is_told).map(|event| event_line(event, &step_of(page.run, &event.handoff)));
     printable(&lines.collect::<String>())
 }
 
@@ -196,5 +196,7 @@ fn claims(examined: &[ExaminedClaim]) -> String {
 fn event_line(event: &Event, step: &str) -> String {
     let at = event.at.strftime("%F %H:%M:%S");
     let step = if step.is_empty() { String::new() } else { format!("{step}  ") };
-    format!("{:>5}  {at}  {step}{}  {}\n", event.seq, event.kind, one_line(&in_words(event)))
+    let (kind, words) = (event.kind.as_str(), one_line(&in_words(event)));
+    let words = if words == kind { String::new() } else { format!("  {words}") };
+    format!("{:>5}  {at}  {step}{kind}{words}\n", event.seq)
 }

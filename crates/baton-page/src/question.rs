@@ -12,7 +12,7 @@ use maud::{Markup, html};
 
 use crate::exhibit::{self, Exhibit};
 use crate::inbox::{headline, kind_pill};
-use crate::journal::row;
+use crate::journal::{is_told, row};
 use crate::layout::{self, Frame, Section, Viewer};
 use crate::pieces::{hidden, pill, prose, since, tail};
 use crate::{address, document, live};
@@ -85,7 +85,7 @@ pub fn page(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
     let here = address::question(&question.handoff);
     let title = headline(question);
     let live = Frame::live(&title, Section::Inbox, &here, Some(address::EVENTS));
-    let frame = Frame { is_typed_in: true, ..live };
+    let frame = Frame { is_typed_in: true, is_decided_on: true, ..live };
     layout::page(
         viewer,
         &frame,
@@ -94,11 +94,12 @@ pub fn page(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
                 @if !question.phase.is_empty() { " / " (question.phase) } }
             h1.run-title { (title) " " (kind_pill(page.handoff, question)) }
             p.quiet { (question.agent) " asked " (since(page.handoff.changed_at, viewer.now)) " · " code { (question.handoff) } }
+            a.button.to-decision href="#decision" { "Decide" }
             div #(live::QUESTION) {}
             @if let Some(refused) = page.refused { div.cause role="alert" { p.cause-what { "Not decided: " (refused.why) } } }
             div.decision-page {
                 div { (subject(page)) }
-                section.decide aria-label="Your decision" { (decide(viewer, page)) }
+                section.decide #decision aria-label="Your decision" { (decide(viewer, page)) }
             }
             (history(page))
         },
@@ -270,7 +271,7 @@ fn forms(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
         @for verb in verbs(reply) {
             @match *verb {
                 "approve" => (form(viewer, page, "approve", true, html! {
-                    label.field { span { "Note " span.quiet { "(optional, goes to the next agent)" } } textarea name=(field::NOTE) { (typed(page, verb).note) } }
+                    label.field { span { "Note " span.quiet { @if ends_run(page) { "(optional)" } @else { "(optional, goes to the next agent)" } } } textarea name=(field::NOTE) { (typed(page, verb).note) } }
                     button.main type="submit" { "Approve" }
                 }))
                 "reject" => (form(viewer, page, "reject", false, html! {
@@ -356,6 +357,7 @@ fn leads_to(page: &QuestionPage<'_>, verb: &str) -> String {
     let next = next_of(page, &[EdgeKind::Next, EdgeKind::When]);
     let back = next_of(page, &[EdgeKind::Failure]);
     match verb {
+        "approve" if ends_run(page) => "Approving ends the run.".to_owned(),
         "approve" => match next {
             Some(next) => format!("Leads to {next}."),
             None => "The work is accepted, and the run goes on.".to_owned(),
@@ -369,6 +371,11 @@ fn leads_to(page: &QuestionPage<'_>, verb: &str) -> String {
         _ if question.reply.is_choice() => "The run goes on as you choose.".to_owned(),
         _ => format!("{agent} gets its question with your answer, and goes on."),
     }
+}
+
+/// Returns whether nothing comes after an approval.
+fn ends_run(page: &QuestionPage<'_>) -> bool {
+    next_of(page, &[EdgeKind::Next, EdgeKind::When]).as_deref() == Some("end")
 }
 
 /// Names where the flow leads from the phase of the question.
@@ -397,11 +404,12 @@ fn edge_to<'g>(page: &QuestionPage<'g>, choice: &str) -> Option<&'g str> {
 }
 
 fn history(page: &QuestionPage<'_>) -> Markup {
-    let from = page.events.len().saturating_sub(EVENTS_MAX);
+    let events: Vec<_> = page.events.iter().filter(is_told).collect();
+    let from = events.len().saturating_sub(EVENTS_MAX);
     html! {
         @if !page.events.is_empty() {
             section { h2 { "What happened before" } ol.events {
-                @for event in page.events[from..].iter().rev() { (row(event, &page.question.phase, None)) }
+                @for event in events[from..].iter().rev() { (row(event, &page.question.phase, None)) }
             } }
         }
     }

@@ -19,7 +19,7 @@ use maud::{Markup, PreEscaped, html};
 use crate::inbox::headline;
 use crate::journal::{row as journal_row, step_of};
 use crate::layout::{self, Frame, Section, Viewer};
-use crate::pieces::{cost, empty, hidden, length, moment, pill, since};
+use crate::pieces::{cost, empty, hidden, lasting, length, moment, pill, since};
 use crate::root_cause::RootCause;
 use crate::run_state::{self, RunState};
 use crate::timeline::Timeline;
@@ -181,10 +181,13 @@ fn head(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
             }
             dl.figures {
                 div { dt { "Started" } dd { (since(page.run.started_at, viewer.now)) } }
-                div { dt { @if finished.is_some() { "Took" } @else { "Takes" } } dd { (length(total.took)) } }
+                @if finished.is_some() { div { dt { "Took" } dd { (length(total.took)) } } }
+                @else if page.state() != RunState::Interrupted {
+                    div { dt { "Running for" } dd { (lasting(page.run.started_at, viewer.now)) } }
+                }
                 div { dt { "Spent" } dd { (cost(&total.spending, total.tokens)) } }
                 div { dt { "Handoffs" } dd { (size(page.run)) ", " (counted(total.attempts, "attempt")) } }
-                div { dt { "Claims" } dd { @let signs = total.evidence.signs(); @if signs.is_empty() { "–" } @else { (signs) } } }
+                div { dt { "Evidence" } dd { @let signs = total.evidence.signs(); @if signs.is_empty() { "–" } @else { (signs) } } }
             }
             @if let Some(cause) = &cause { (cause.shown(page.run)) }
             @let others = page.questions.iter().skip(usize::from(!page.questions.is_empty()));
@@ -474,7 +477,7 @@ fn phases(page: &RunPage<'_>) -> Markup {
     html! {
         h2 { "By phase" }
         div.table tabindex="0" role="region" aria-label="Phases" { table {
-            thead { tr { th { "Phase" } th { "Who" } th.number { "Visits" } th.number { "Attempts" } th.number { "Took" } th { "Spent" } th { "Claims" } th { "Outcome" } } }
+            thead { tr { th { "Phase" } th { "Who" } th.number { "Visits" } th.number { "Attempts" } th.number { "Took" } th { "Spent" } th { "Evidence" } th { "Outcome" } } }
             tbody {
                 @for row in page.summary.phases.iter().take(PHASES_SHOWN) {
                     tr {

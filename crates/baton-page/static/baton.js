@@ -6,20 +6,29 @@ const parse = (html) => new DOMParser().parseFromString(policy ? policy.createHT
 
 // Times: relative ones stay current, all of them are in the reader's zone.
 
-const zoned = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-const short = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const zoned = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long", hourCycle: "h23" });
+const short = new Intl.DateTimeFormat(undefined, {
+  day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZoneName: "short",
+});
 const units = [[86400, "d"], [3600, "h"], [60, "m"], [1, "s"]];
 
 function briefly(seconds) {
   const first = units.findIndex(([size]) => seconds >= size);
-  if (first < 0) return "now";
+  if (first < 0) return "";
   const parts = [];
   for (const [size, unit] of units.slice(first, first + 2)) {
     const count = Math.floor(seconds / size);
     seconds -= count * size;
     if (count > 0) parts.push(count + unit);
   }
-  return parts.join("") + " ago";
+  return parts.join("");
+}
+
+function told(time, at) {
+  const passed = briefly((Date.now() - at) / 1000);
+  if (time.classList.contains("lasting")) return passed || "0s";
+  if (time.classList.contains("ago")) return passed ? passed + " ago" : "now";
+  return short.format(at);
 }
 
 function tellTimes(root) {
@@ -27,8 +36,20 @@ function tellTimes(root) {
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) continue;
     time.title = zoned.format(at);
-    time.textContent = time.classList.contains("ago") ? briefly((Date.now() - at) / 1000) : short.format(at);
+    time.textContent = told(time, at);
   }
+}
+
+// Seconds count while something is young or goes on; otherwise a look every half minute is enough.
+let lastTold = 0;
+
+function keepTimes() {
+  if (document.hidden) return;
+  const isYoung = (time) => Date.now() - new Date(time.dateTime) < 60_000;
+  const counts = document.querySelector("time.lasting") || [...document.querySelectorAll("time.ago")].some(isYoung);
+  if (!counts && Date.now() - lastTold < 30_000) return;
+  lastTold = Date.now();
+  tellTimes(document);
 }
 
 // Fragments: replaced by id. Folds stay open, the focus stays where it is, and nobody loses what they are typing.
@@ -84,15 +105,40 @@ function soon() {
   }, 1000);
 }
 
-function listen(address) {
+const sign = document.documentElement;
+let silence = 0;
+
+function connect(address) {
   const stream = new EventSource(address);
-  const sign = document.documentElement;
-  stream.onopen = () => sign.setAttribute("data-live", "yes");
-  stream.onerror = () => sign.setAttribute("data-live", "no");
+  stream.onopen = () => {
+    clearTimeout(silence);
+    silence = 0;
+    sign.setAttribute("data-live", "yes");
+  };
+  stream.onerror = () => {
+    if (stream.readyState === EventSource.CLOSED) return closed(address);
+    // Most streams are back at once.
+    silence ||= setTimeout(() => sign.setAttribute("data-live", "no"), 4000);
+  };
   stream.addEventListener("fragments", (event) => {
     for (const id of event.data.split(" ")) stale.add(id);
     soon();
   });
+}
+
+// A browser does not open a closed stream again: the run is over, the session has ended, or a proxy has no server.
+async function closed(address) {
+  const answer = await fetch(address, { method: "HEAD" }).catch(() => null);
+  if (answer?.status === 200) return connect(address);
+  clearTimeout(silence);
+  silence = 0;
+  if (answer && answer.status < 500) return sign.removeAttribute("data-live");
+  sign.setAttribute("data-live", "no");
+  setTimeout(closed, 5000, address);
+}
+
+function listen(address) {
+  connect(address);
   document.addEventListener("visibilitychange", soon);
   // Output grows without events.
   setInterval(() => {
@@ -131,5 +177,5 @@ document.addEventListener("keydown", (event) => {
 
 document.documentElement.setAttribute("data-script", "yes");
 tellTimes(document);
-setInterval(() => document.hidden || tellTimes(document), 30_000);
+setInterval(keepTimes, 1000);
 if (document.body.dataset.events && window.EventSource) listen(document.body.dataset.events);

@@ -152,6 +152,25 @@ fn run_in_which_nobody_works_says_what_it_waits_for() {
 }
 
 #[test]
+fn pages_say_only_what_is_true_of_them() {
+    for (name, page) in pages(Theme::System, "") {
+        let page = page.into_string();
+        assert_eq!(page.contains("</kbd> approve"), page.contains("id=\"decision\""), "{name}: keys that do nothing");
+        assert_eq!(page.contains("class=\"away\""), page.contains("data-events="), "{name}: a stream that can break");
+        assert!(!page.contains("event-extended") && !page.contains("Leads to end."), "{name}");
+        if name == "log-in" {
+            assert!(page.contains("name=\"back\" value=\"/login?back="), "the theme leads back to the whole address");
+        }
+        if name == "rules" {
+            let sentences = page.split("<span class=\"soft\">").skip(1).filter_map(|rest| rest.split("</span>").next());
+            sentences.for_each(|sentence| {
+                assert!(sentence.ends_with('.') && !sentence.ends_with(",."), "half a sentence: {sentence}")
+            });
+        }
+    }
+}
+
+#[test]
 fn long_runs_have_small_pages() {
     let stage = samples::long("long-1", 400);
     let viewer = samples::viewer(0, Theme::System);
