@@ -6,7 +6,6 @@ use baton_engine::journal::Event;
 use baton_engine::people::Question;
 use baton_engine::step::Role;
 use baton_protocol::printable;
-use baton_views::details::ListedRun;
 use baton_views::handoff::state as state_words;
 use baton_views::question::{QuestionKind, choice_words, whole};
 use baton_views::timeline::in_words;
@@ -36,11 +35,12 @@ pub fn runs(list: &RunList<'_>, now: Timestamp) -> String {
         text.push_str("no runs\n");
     }
     let width = list.rows.iter().map(|row| row.listed.root.id.as_str().chars().count()).max().unwrap_or_default();
-    for RunRow { listed, spending, .. } in list.rows {
+    for row in list.rows {
+        let listed = &row.listed;
         let state = RunState::of(&listed.standing, listed.waiting.len());
         let id = listed.root.id.as_str();
         let gap = " ".repeat(width - id.chars().count());
-        text.push_str(&format!("{id}{gap}  {:<11}  {}\n", state.as_str(), facts(listed, &spending.to_string(), now)));
+        text.push_str(&format!("{id}{gap}  {:<11}  {}\n", state.as_str(), facts(row, now)));
     }
     if let Some(next) = list.next {
         text.push_str(&format!("more: {}\n", list.filter.address(next)));
@@ -48,10 +48,11 @@ pub fn runs(list: &RunList<'_>, now: Timestamp) -> String {
     printable(&text)
 }
 
-fn facts(listed: &ListedRun, cost: &str, now: Timestamp) -> String {
-    let mut facts = vec![why(listed, now), listed.workflow.clone(), took(listed.took)];
+fn facts(row: &RunRow, now: Timestamp) -> String {
+    let (listed, cost) = (&row.listed, row.spending.to_string());
+    let mut facts = vec![why(listed, &row.asked, now), listed.workflow.clone(), took(listed.took)];
     if !cost.is_empty() {
-        facts.push(cost.to_owned());
+        facts.push(cost);
     }
     facts.push(ago(listed.root.accepted_at, now));
     facts.join(" · ").replace('\n', " ")

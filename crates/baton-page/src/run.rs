@@ -1,11 +1,11 @@
 //! One run: why it waits or failed first, then what happened; its flow, its handoffs and its journal have own addresses.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use baton_engine::handoff::StateName;
 use baton_engine::journal::Event;
 use baton_engine::lifecycle::Decision;
-use baton_engine::people::Question;
+use baton_engine::people::{ExpectedReply, Question};
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use baton_engine::{EventKind, HandoffId};
@@ -255,7 +255,11 @@ fn controls(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
 }
 
 /// Says in one sentence what a person is asked.
-pub(crate) fn asked(question: &Question) -> String {
+pub fn asked(question: &Question) -> String {
+    if let Some(first) = question.questions.first().filter(|_| question.reply == ExpectedReply::Clarification) {
+        let words = one_line(first.text.trim().lines().next().unwrap_or_default());
+        return cut(&format!("{} asks: {words}", one_line(&question.agent)), WORDS_MAX);
+    }
     let title = cut(&headline(question), WORDS_MAX);
     let is_named = question.phase.is_empty() || title.contains(&question.phase);
     if is_named { title } else { format!("{}: {title}", question.phase) }
@@ -317,7 +321,9 @@ fn steps(run: &Run) -> Vec<&TrackedHandoff> {
 
 fn rows(viewer: &Viewer<'_>, page: &RunPage<'_>, steps: &[&TrackedHandoff]) -> Markup {
     let timeline = Timeline::of(page.run, page.events, viewer.now);
-    let asked: BTreeSet<&HandoffId> = page.questions.iter().map(|question| &question.handoff).collect();
+    let verb = |question: &Question| if question.reply == ExpectedReply::Clarification { "answer" } else { "decide" };
+    let asked: BTreeMap<&HandoffId, &str> =
+        page.questions.iter().map(|question| (&question.handoff, verb(question))).collect();
     html! {
         div.tracks {
             div.track-row.track-head aria-hidden="true" { span {} (timeline.axis()) span {} }
@@ -327,7 +333,7 @@ fn rows(viewer: &Viewer<'_>, page: &RunPage<'_>, steps: &[&TrackedHandoff]) -> M
                     div.track-name {
                         a href=(address::handoff(&page.run.id, id)) { (name(tracked)) }
                         span.quiet { " " (who(tracked)) }
-                        @if asked.contains(id) { " " a.badge href=(address::question(id)) { "decide" } }
+                        @if let Some(verb) = asked.get(id) { " " a.badge href=(address::question(id)) { (verb) } }
                     }
                     (timeline.track(id))
                     div.track-end { (state_pill(tracked)) }

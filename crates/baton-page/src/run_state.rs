@@ -85,14 +85,17 @@ impl RunState {
     }
 }
 
-/// Says in one sentence what a run in a list waits for, or why it ended.
-pub fn why(listed: &ListedRun, now: Timestamp) -> String {
+/// Says in one sentence what a run in a list waits for, or why it ended. `asked` is what a person is asked first.
+pub fn why(listed: &ListedRun, asked: &str, now: Timestamp) -> String {
     if let Some(first) = listed.waiting.first() {
         let more = match listed.waiting.len() - 1 {
             0 => String::new(),
             1 => " and 1 more question".to_owned(),
             more => format!(" and {more} more questions"),
         };
+        if !asked.is_empty() {
+            return format!("{asked}{more}");
+        }
         return format!("{} must decide {}{more}", capital(&first.person), step(listed, first.handoff.as_str()));
     }
     standing(&listed.standing, &listed.root, &listed.phases, now)

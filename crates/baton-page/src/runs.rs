@@ -15,8 +15,12 @@ use crate::{address, live};
 pub struct RunRow {
     /// The run.
     pub listed: ListedRun,
-    /// How many of its handoffs are finished.
-    pub finished: usize,
+    /// What a person is asked first, in one sentence; empty if nobody is asked.
+    pub asked: String,
+    /// How many phases of its workflow have passed.
+    pub phases_done: usize,
+    /// How many phases its workflow has.
+    pub phases: usize,
     /// What it has spent, as far as somebody has looked.
     pub spending: Spending,
     /// How many tokens it took.
@@ -161,7 +165,7 @@ fn nothing(list: &RunList<'_>) -> Markup {
 }
 
 fn card(viewer: &Viewer<'_>, row: &RunRow) -> Markup {
-    let RunRow { listed, finished, spending, tokens } = row;
+    let RunRow { listed, asked, phases_done, phases, spending, tokens } = row;
     let state = RunState::of(&listed.standing, listed.waiting.len());
     let address = address::run(&listed.root.run);
     html! {
@@ -172,13 +176,13 @@ fn card(viewer: &Viewer<'_>, row: &RunRow) -> Markup {
             }
             p.why {
                 @match listed.waiting.first() {
-                    Some(first) => a href=(address::question(&first.handoff)) { (why(listed, viewer.now)) }
-                    None => (why(listed, viewer.now))
+                    Some(first) => a href=(address::question(&first.handoff)) { (why(listed, asked, viewer.now)) }
+                    None => (why(listed, asked, viewer.now))
                 }
             }
             div.facts {
                 span { (listed.workflow) }
-                (progress(*finished, listed.handoffs))
+                (progress(*phases_done, *phases))
                 span title="Spent" { (cost(spending, *tokens)) }
                 span title="Took" { (length(listed.took)) }
                 span { (since(listed.root.accepted_at, viewer.now)) }
@@ -187,12 +191,12 @@ fn card(viewer: &Viewer<'_>, row: &RunRow) -> Markup {
     }
 }
 
-fn progress(finished: usize, all: usize) -> Markup {
-    let words = format!("{finished} of {} finished", counted(all, "handoff"));
+fn progress(done: usize, all: usize) -> Markup {
+    let words = format!("{done} of {} done", counted(all, "phase"));
     html! {
         span.progress {
-            progress value=(finished) max=(all.max(1)) aria-label=(words) {}
-            " " (finished) "/" (all)
+            progress value=(done) max=(all.max(1)) aria-label=(words) {}
+            " " (done) "/" (all)
         }
     }
 }

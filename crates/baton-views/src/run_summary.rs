@@ -257,6 +257,13 @@ fn tallies(events: &[Event]) -> HashMap<HandoffId, EvidenceTally> {
     tallies
 }
 
+/// Counts the phases of the workflow that have passed, and all of them.
+pub fn phases_done(run: &Run) -> (usize, usize) {
+    let phases = &run.definition.workflow.phases;
+    let done = phases.iter().filter(|phase| run.latest(phase.id()).is_some_and(TrackedHandoff::passed)).count();
+    (done, phases.len())
+}
+
 /// Returns in a few words what a run has in it: `14 handoffs`.
 pub fn size(run: &Run) -> String {
     counted(run.handoffs().count().saturating_sub(1) as u64, "handoff")

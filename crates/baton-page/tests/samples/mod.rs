@@ -18,11 +18,11 @@ use baton_page::journal::{EVENTS_PER_PAGE, JournalPage};
 use baton_page::layout::{Theme, Viewer};
 use baton_page::live;
 use baton_page::question::{QuestionPage, SentAnswer};
-use baton_page::run::RunPage;
+use baton_page::run::{RunPage, asked};
 use baton_page::run_state::RunState;
 use baton_page::runs::{RunFilter, RunList, RunRow};
 use baton_views::details::ListedRun;
-use baton_views::run_summary::RunSummary;
+use baton_views::run_summary::{RunSummary, phases_done};
 use baton_views::standing::RunStanding;
 use jiff::Timestamp;
 use maud::{Markup, PreEscaped};
@@ -186,9 +186,12 @@ fn row(stage: &Stage) -> RunRow {
     let summary = RunSummary::of(&stage.run, &stage.events(), now());
     let root = stage.run.root().handoff.clone();
     let workflow = format!("{}{}", stage.run.definition.name(), stage.poison);
-    let finished = handoffs.iter().skip(1).filter(|handoff| handoff.state.name().is_finished()).count();
+    let (phases_done, phases) = phases_done(&stage.run);
+    let first = stage.run.waiting().find_map(|tracked| flow::question(&stage.run, tracked));
+    let asked = first.as_ref().map(asked).unwrap_or_default();
     let listed = ListedRun::of(root, &handoffs, workflow, now(), |_| stage.run.id.as_str().starts_with("left"));
-    RunRow { listed, finished, spending: summary.total.spending, tokens: summary.total.tokens }
+    let (spending, tokens) = (summary.total.spending, summary.total.tokens);
+    RunRow { listed, asked, phases_done, phases, spending, tokens }
 }
 
 /// A page with its name.

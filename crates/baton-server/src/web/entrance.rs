@@ -33,7 +33,8 @@ pub(super) struct Back {
 
 /// Shows the form to log in.
 pub(super) async fn form(visitor: Visitor, Search(Back { back }): Search<Back>) -> Response {
-    html(entrance::log_in(&visitor.viewer(), own_place(&back), None))
+    let why = visitor.has_lost_session().then_some("Your session has ended. Log in again to go on.");
+    html(entrance::log_in(&visitor.viewer(), own_place(&back), why))
 }
 
 /// Opens a session for whoever has a token.

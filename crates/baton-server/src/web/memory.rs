@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use baton_engine::engine::{Problem, RunRecord};
 use baton_engine::handoff::Handoff;
 use baton_engine::session::Spending;
-use baton_engine::{HandoffId, RunId};
-use baton_views::run_summary::RunSummary;
+use baton_engine::{HandoffId, RunId, flow};
+use baton_page::run::asked;
+use baton_views::run_summary::{RunSummary, phases_done};
 
 use super::figures::EndedFigures;
 use super::login_limit::LoginLimit;
@@ -39,6 +40,10 @@ pub(super) struct RowFigures {
     /// The number of the last event that it is about.
     seq: u64,
     pub(super) workflow: String,
+    /// What a person is asked first, in one sentence; empty if nobody is asked.
+    pub(super) asked: String,
+    /// How many phases of its workflow have passed, and how many it has.
+    pub(super) phases: (usize, usize),
     pub(super) spending: Spending,
     pub(super) tokens: u64,
 }
@@ -96,7 +101,11 @@ impl Server {
         };
         let total = RunSummary::of(&record.run, &record.events, self.engine.now()).total;
         let workflow = record.run.definition.name().to_owned();
-        let row = RowFigures { seq, workflow, spending: total.spending, tokens: total.tokens };
+        let run = &record.run;
+        let first = run.waiting().find_map(|tracked| flow::question(run, tracked));
+        let asked = first.as_ref().map(asked).unwrap_or_default();
+        let phases = phases_done(run);
+        let row = RowFigures { seq, workflow, asked, phases, spending: total.spending, tokens: total.tokens };
         let mut rows = lock(&self.pages.rows);
         if rows.len() >= ROWS_MAX {
             rows.clear();

@@ -146,10 +146,8 @@ async fn look(server: &Server, root: Handoff) -> Result<SeenRun, ProblemJson> {
 
 impl SeenRun {
     fn into_row(self) -> RunRow {
-        let is_finished = |handoff: &&Handoff| handoff.state.name().is_finished() && !handoff.is_run();
-        let finished = self.inside.iter().filter(is_finished).count();
-        let RowFigures { spending, tokens, .. } = self.figures;
-        RunRow { listed: self.listed, finished, spending, tokens }
+        let RowFigures { asked, phases: (phases_done, phases), spending, tokens, .. } = self.figures;
+        RunRow { listed: self.listed, asked, phases_done, phases, spending, tokens }
     }
 }
 

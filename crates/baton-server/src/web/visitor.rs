@@ -99,6 +99,11 @@ impl Visitor {
         }
     }
 
+    /// Returns whether their browser still has a session that is over: its token was revoked or has expired.
+    pub(super) fn has_lost_session(&self) -> bool {
+        self.jar.get(SESSION).is_some_and(|sent| !sent.is_empty()) && self.viewer().name.is_none()
+    }
+
     /// Returns whether a form was made for them.
     pub(super) fn has_sent(&self, csrf: &str) -> bool {
         // The time that this takes says nothing about how much of it is right.

@@ -16,6 +16,7 @@ use baton_engine::step::Role;
 use baton_engine::{Clock, HandoffId};
 use baton_protocol::printable;
 use baton_views::activity::{Pulse, thousands};
+use baton_views::run_summary::phases_done;
 use baton_views::sentence::{EventSentence, SentenceSign, going_on, sentences};
 use baton_views::step_name::StepName;
 use baton_views::words::{counted, cut, took};
@@ -212,10 +213,9 @@ fn total_row(run: &Run, now: Timestamp) -> ProgressBar {
 
 /// Says how many phases are done, and what was spent.
 fn how_far(run: &Run) -> String {
-    let phases = &run.definition.workflow.phases;
-    let done = phases.iter().filter(|phase| run.latest(phase.id()).is_some_and(TrackedHandoff::passed)).count();
+    let (done, all) = phases_done(run);
     let used = &run.counted.used;
-    let mut parts = vec![format!("{done} of {}", counted(phases.len() as u64, "phase"))];
+    let mut parts = vec![format!("{done} of {}", counted(all as u64, "phase"))];
     parts.extend((used.tokens > 0).then(|| format!("{} tokens", thousands(used.tokens))));
     parts.extend((used.cost_micros > 0).then(|| dollars(used.cost_micros)));
     parts.join(" · ")

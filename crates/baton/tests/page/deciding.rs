@@ -12,7 +12,8 @@ fn run_is_watched_live_and_approved() {
     ana.until("#runs-list", "No runs yet");
     ana.run("window.isSamePage = true");
     stage.asks("t");
-    ana.until("#runs-list", "A person must decide ok");
+    ana.until("#runs-list", "ok: Ship it?");
+    ana.until("#runs-list .progress", "1/3");
     ana.until("#inbox-badge", "1");
     assert_eq!(ana.run("return window.isSamePage"), true, "nothing was loaded again");
     ana.click("#runs-list .why a");
@@ -114,7 +115,7 @@ fn everything_works_without_scripts() {
     let driver = Driver::start();
     let ana = driver.open("ana", &Settings { has_no_scripts: true, ..Settings::default() });
     ana.log_in(&stage.url("/runs"), &stage.ana);
-    ana.until("#runs-list", "A person must decide ok");
+    ana.until("#runs-list", "ok: Ship it?");
     ana.click("#runs-list .why a");
     ana.until("main", "Without JavaScript this page stays as it is.");
     ana.click("#decide-approve button");

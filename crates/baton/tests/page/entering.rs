@@ -73,6 +73,8 @@ fn session_ends_at_once_with_its_token_and_when_somebody_logs_out() {
     let own = tokens.iter().find(|token| token["name"] == "ben" && token["session_of"].is_null()).expect("a token");
     stage.premises.run(&["token", "revoke", own["id"].as_str().expect("an id")]);
     assert_eq!(person.get("/runs").status, 303, "the token was revoked");
+    assert!(person.get("/login").text.contains("Your session has ended."));
+    assert!(!Person::at(&client).get("/login").text.contains("Your session has ended."));
     let mut person = Person::logged_in(&client, &stage.ana);
     let stolen = person.cookies.clone();
     let out = person.send("/runs", "/logout", &[]);

@@ -52,7 +52,7 @@ fn programs_get_text() {
     let stage = Stage::new();
     stage.asks("t");
     let wanted = [
-        ("/runs", "A person must decide ok"),
+        ("/runs", "ok: Ship it?"),
         ("/runs/t", "workflow  gates"),
         ("/runs/last", "run       t"),
         ("/inbox", "gate          t.ok.1 · run t"),
