@@ -13,6 +13,9 @@ use crate::{address, live};
 /// The longest line of what it is about.
 const LINE_MAX: usize = 200;
 
+/// The longest sentence about what a person is asked.
+const ASKED_MAX: usize = 110;
+
 /// A page of the inbox.
 #[derive(Debug, Clone, Copy)]
 pub struct InboxList<'i> {
@@ -80,6 +83,17 @@ pub(crate) fn headline(question: &Question) -> String {
     let title = one_line(gate_title(question).as_deref().unwrap_or(&question.title).trim());
     let first = if title.is_empty() { question.handoff.to_string() } else { title };
     cut(&first, LINE_MAX)
+}
+
+/// Says in one sentence what a person is asked.
+pub fn asked(question: &Question) -> String {
+    if let Some(first) = question.questions.first().filter(|_| question.reply == ExpectedReply::Clarification) {
+        let words = one_line(first.text.trim().lines().next().unwrap_or_default());
+        return cut(&format!("{} asks: {words}", one_line(&question.agent)), ASKED_MAX);
+    }
+    let title = cut(&headline(question), ASKED_MAX);
+    let is_named = question.phase.is_empty() || title.contains(&question.phase);
+    if is_named { title } else { format!("{}: {title}", question.phase) }
 }
 
 /// Returns what the workflow asks at a gate: its name, or else what is to be decided.

@@ -16,7 +16,7 @@ use baton_views::step_name::StepName;
 use baton_views::words::{DID_NOT_PASS, counted, cut, one_line};
 use maud::{Markup, PreEscaped, html};
 
-use crate::inbox::headline;
+use crate::inbox::asked;
 use crate::journal::{row as journal_row, step_of};
 use crate::layout::{self, Frame, Section, Viewer};
 use crate::pieces::{cost, empty, hidden, lasting, length, moment, pill, since};
@@ -252,17 +252,6 @@ fn controls(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
                 }))
             }
     }
-}
-
-/// Says in one sentence what a person is asked.
-pub fn asked(question: &Question) -> String {
-    if let Some(first) = question.questions.first().filter(|_| question.reply == ExpectedReply::Clarification) {
-        let words = one_line(first.text.trim().lines().next().unwrap_or_default());
-        return cut(&format!("{} asks: {words}", one_line(&question.agent)), WORDS_MAX);
-    }
-    let title = cut(&headline(question), WORDS_MAX);
-    let is_named = question.phase.is_empty() || title.contains(&question.phase);
-    if is_named { title } else { format!("{}: {title}", question.phase) }
 }
 
 /// A form that opens on demand.

@@ -8,7 +8,7 @@ use baton_engine::engine::{Problem, RunRecord};
 use baton_engine::handoff::Handoff;
 use baton_engine::session::Spending;
 use baton_engine::{HandoffId, RunId, flow};
-use baton_page::run::asked;
+use baton_page::inbox::asked;
 use baton_views::run_summary::{RunSummary, phases_done};
 
 use super::figures::EndedFigures;

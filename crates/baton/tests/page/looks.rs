@@ -142,3 +142,22 @@ fn keys_lead_through_a_list_and_to_a_decision() {
     ana.write("body", "r");
     assert_eq!(ana.run("return document.activeElement.closest('details').id"), "decide-reject");
 }
+
+#[test]
+fn page_says_when_the_server_is_away_and_when_it_is_back() {
+    let mut stage = Stage::new();
+    let driver = Driver::start();
+    let ana = driver.open("ana", &Settings::default());
+    ana.log_in(&stage.url("/runs"), &stage.ana);
+    ana.until("#runs-list", "No runs yet");
+    assert_eq!(ana.text(".away"), "", "nothing to say while the server answers");
+    let address = stage.server.address.clone();
+    stage.server.process.kill();
+    ana.until(".away", "The server does not answer.");
+    let _back = stage.premises.serve_at(&address, &[]);
+    ana.run_to_the_end(
+        "const done = arguments[arguments.length - 1]; const sign = document.documentElement; \
+         const look = () => sign.dataset.live === 'yes' ? done(true) : requestAnimationFrame(look); look();",
+    );
+    assert_eq!(ana.text(".away"), "");
+}
