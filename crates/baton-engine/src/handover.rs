@@ -20,7 +20,7 @@ use baton_protocol::model::Report;
 use crate::answer;
 use crate::flow;
 use crate::handoff::WrittenDocument;
-use crate::lifecycle::Decision;
+use crate::lifecycle::{Decide, Decision};
 use crate::run::{Run, TrackedHandoff};
 use crate::step::{Role, Step};
 use sheet::Sheet;
@@ -229,11 +229,22 @@ fn place(run: &Run, tracked: &TrackedHandoff) -> String {
     [".baton/runs/", run.id.as_str(), "/handed/", step].concat()
 }
 
+/// Says in a line what people made of a gate.
+fn gate_ending(by: &str, decide: &Decide) -> String {
+    let (word, said) = match &decide.decision {
+        Decision::Approve => ("approved", decide.note.as_ref()),
+        Decision::Reject { feedback } => ("rejected", Some(feedback)),
+        Decision::Answer { answers } => (answers.trim(), decide.note.as_ref()),
+        Decision::Ask { question } => ("asked about", Some(question)),
+    };
+    let said = said.and_then(|text| text.lines().next()).map(|line| format!(": {}", sheet::cut(line)));
+    format!("{word} by {by}{}", said.unwrap_or_default())
+}
+
 /// Says in a line how a finished step ended.
 fn ending(run: &Run, tracked: &TrackedHandoff) -> String {
-    let by = tracked.deciders();
-    match (tracked.step.role, by) {
-        (Role::Gate, Some(by)) => format!("{} by {by}", tracked.answer().unwrap_or("approved")),
+    match (tracked.step.role, &tracked.decided) {
+        (Role::Gate, Some(decide)) => gate_ending(&tracked.deciders().unwrap_or_default(), decide),
         _ => {
             let state = tracked.handoff.state.name();
             let good = tracked.report().is_none_or(answer::passes);

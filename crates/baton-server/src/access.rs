@@ -83,7 +83,7 @@ impl Principal {
 
     /// Returns whether they may see a handoff: an agent sees what it got and what it sent.
     pub(crate) fn sees(&self, handoff: &Handoff) -> bool {
-        self.agent.as_ref().is_none_or(|agent| handoff.terms.to == *agent || handoff.terms.from == *agent)
+        self.agent.as_ref().is_none_or(|agent| handoff.terms.is_for(agent) || handoff.terms.from == *agent)
     }
 
     /// Returns whether they may see a queue: an agent sees its own.
@@ -119,9 +119,14 @@ impl Principal {
         }
     }
 
-    /// Lets everybody pass who may work on a handoff that they see.
+    /// Lets everybody pass who may work on a handoff that they see. What a driver works on nobody reports about from outside:
+    /// whoever reaches a server could pass a phase, or end a run, without doing anything.
     pub(crate) fn works_on(&self, handoff: &Handoff) -> Result<(), ProblemJson> {
-        self.works_for(&handoff.terms.to)
+        if handoff.is_run() || handoff.terms.is_reserved() {
+            let message = format!("only the driver of run {} reports about {}", handoff.run, handoff.id);
+            return Err(ProblemJson::forbidden(message));
+        }
+        self.works_for(handoff.terms.queue())
     }
 
     /// Lets people pass, and everybody where nobody needs a token.
@@ -178,6 +183,16 @@ impl Principal {
         let Some(opened_by) = session.as_ref().and_then(AccessToken::opened_by) else { return Ok(None) };
         let token = server.engine.store.tokens().await?.into_iter().find(|token| token.id == opened_by);
         Ok(token.filter(|token| token.is_valid_at(now)).map(Principal::of))
+    }
+
+    /// Returns whether they may still be here: a token that was taken back or has ended opens nothing any more, and once there
+    /// is a token nobody is let in without one.
+    pub(crate) async fn is_still_let_in(&self, server: &Server) -> bool {
+        let Some(id) = &self.token else { return Principal::without_token(server).await.is_ok() };
+        let now = server.engine.now();
+        // Whoever cannot be asked about is not let in.
+        let tokens = server.engine.store.tokens().await.unwrap_or_default();
+        tokens.iter().any(|token| token.id == *id && token.is_valid_at(now))
     }
 
     /// Lets somebody without a token in: on loopback, before the first token is made.

@@ -20,6 +20,7 @@ use jiff::Timestamp;
 use tokio::sync::broadcast;
 use tokio::time::Instant;
 
+use crate::access::Principal;
 use crate::event_hub::{HubEvent, rendered, wait_for};
 use crate::server::Server;
 
@@ -27,13 +28,17 @@ use crate::server::Server;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// How many events are read at a time.
-const EVENTS_MAX: u32 = 500;
+/// Few: each listener that does not read holds so many.
+const EVENTS_MAX: u32 = 64;
 
 /// How long to wait for a change before looking again.
 const PAUSE: Duration = Duration::from_secs(15);
 
 /// How long a position may be missing before it is taken that nobody will ever write it.
 const MISSING_MAX: Duration = Duration::from_secs(5);
+
+/// How long a token that was taken back may still be listened with.
+const LOOK_AT_ACCESS: Duration = Duration::from_secs(1);
 
 /// What a stream sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,36 +56,64 @@ pub(crate) fn beginning(headers: &HeaderMap, given: Option<u64>) -> Option<u64> 
 }
 
 /// Streams the events of a run.
-pub(crate) fn of_run(server: Server, run: RunId, after: u64, form: StreamForm) -> Response {
+pub(crate) fn of_run(server: Server, reader: Principal, run: RunId, after: u64, form: StreamForm) -> Response {
     let live = server.hub.listen();
+    let access = OpenAccess::of(&server, reader);
     let reader = RunReader { server, run, after, form, live, waiting: VecDeque::new(), is_over: false };
-    answer(stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }))
+    answer(access, stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }))
 }
 
 /// Streams the events of all runs.
-pub(crate) fn of_all(server: Server, after: u64, form: StreamForm) -> Response {
+pub(crate) fn of_all(server: Server, reader: Principal, after: u64, form: StreamForm) -> Response {
     let live = server.hub.listen();
+    let access = OpenAccess::of(&server, reader);
     let (positions, waiting) = (Positions::behind(after), VecDeque::new());
     let reader = StoreReader { server, positions, form, live, waiting, has_caught_up: false };
-    answer(stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }))
+    answer(access, stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }))
 }
 
 /// Streams the fragments that change from now on. All of them are named at once: the page may be older.
-pub(crate) fn of_all_from_now(server: Server, now: u64) -> Response {
+pub(crate) fn of_all_from_now(server: Server, reader: Principal, now: u64) -> Response {
     let live = server.hub.listen();
+    let access = OpenAccess::of(&server, reader);
     let (positions, form) = (Positions::behind(now), StreamForm::Fragments);
     let waiting = VecDeque::from([fragments(now, live::ALL)]);
     let reader = StoreReader { server, positions, form, live, waiting, has_caught_up: false };
-    answer(stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }))
+    answer(access, stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }))
 }
 
-fn answer(events: impl Stream<Item = SentEvent> + Send + 'static) -> Response {
-    let events = events.map(Ok::<_, Infallible>);
+fn answer(access: OpenAccess, events: impl Stream<Item = SentEvent> + Send + 'static) -> Response {
+    let guarded = stream::unfold((Box::pin(events), access), |(mut events, mut access)| async move {
+        let event = events.next().await?;
+        access.holds().await.then_some((event, (events, access)))
+    });
+    let events = guarded.map(Ok::<_, Infallible>);
     let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
     // Proxies that collect what they pass on would make it anything but live.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
+}
+
+/// Whether whoever listens may still do so. A stream lives longer than a request: tokens are taken back meanwhile.
+struct OpenAccess {
+    server: Server,
+    principal: Principal,
+    looked_at: Instant,
+}
+
+impl OpenAccess {
+    fn of(server: &Server, principal: Principal) -> OpenAccess {
+        OpenAccess { server: server.clone(), principal, looked_at: Instant::now() }
+    }
+
+    async fn holds(&mut self) -> bool {
+        if self.looked_at.elapsed() < LOOK_AT_ACCESS {
+            return true;
+        }
+        self.looked_at = Instant::now();
+        self.principal.is_still_let_in(&self.server).await
+    }
 }
 
 fn sent(id: u64, data: &str) -> SentEvent {

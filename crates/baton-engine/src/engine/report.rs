@@ -98,6 +98,7 @@ impl Engine {
         if !next.is_empty() && !completes {
             return Err(Problem::NotComplete);
         }
+        self.refuse_ids_of_runs(&next).await?;
         self.apply(handoff, command, next).await
     }
 }

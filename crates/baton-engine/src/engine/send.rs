@@ -127,9 +127,27 @@ impl Engine {
         Ok(Accept { id, run, terms, request: request.written.clone(), notes: Vec::new() })
     }
 
+    /// Refuses ids below that of a run of a workflow: its phases will be called so, and a run whose phase cannot be called
+    /// what it must be called fails.
+    pub(super) async fn refuse_ids_of_runs(&self, requests: &[Accept]) -> Result<(), Problem> {
+        for request in requests {
+            let id = request.id.as_str();
+            for (end, _) in id.match_indices('.') {
+                let Ok(above) = HandoffId::parse(&id[..end]) else { continue };
+                let is_run = self.store.find(&above).await?.is_some_and(|above| above.is_run());
+                // What was there before the run is sent again as ever.
+                if is_run && self.store.find(&request.id).await?.is_none() {
+                    return Err(StoreError::Taken { what: "id", value: id.to_owned(), existing: above }.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Delivers requests: all of them or none. A duration counts from the first time that a request was sent, so that
     /// sending it again is still the same request.
     pub async fn send(&self, mut requests: Vec<Accept>, wanted: &WantedTerms) -> Result<Vec<AcceptedHandoff>, Problem> {
+        self.refuse_ids_of_runs(&requests).await?;
         for _ in 0..requests.len() {
             let existing = match self.store.accept(requests.clone(), self.now()).await {
                 Err(StoreError::Taken { existing, .. }) if wanted.is_relative() => existing,

@@ -432,3 +432,13 @@ fn coding_agent_ends_its_last_message_with_the_report_unless_the_workflow_says_o
     assert!(!usual.contains("BATON_") && !usual.contains("OUTPUT_DIRECTORY"), "{usual}");
     assert_told(&told(", report: file"), &["Write the report to `.baton/runs/", "/plan.1/1/report.md`"]);
 }
+
+#[test]
+fn gate_that_was_rejected_is_not_told_as_approved() {
+    let phases = "  - {id: build, agent: a}\n  - {id: look, agent: b}
+  - {id: ok, on_failure: build, gate: {items: [x]}}";
+    let play = Play::of(&flow(phases)).recording().tell("ok?", [rejects("w-iso dates"), approves()]).play();
+    let told = prompt(&play, "look.2");
+    assert!(told.contains("ok: rejected by") && told.contains("w-iso dates"), "{told}");
+    assert!(!told.contains("approved by"), "{told}");
+}

@@ -76,7 +76,7 @@ pub(crate) async fn claim(
         agent,
     };
     let wait = optional("/wait", new.wait.as_deref(), duration)?.unwrap_or_default().min(WAIT_MAX);
-    let claimed = claim_within(&server, &wanted, wait).await?;
+    let claimed = claim_within(&server, &principal, &wanted, wait).await?;
     if form == AnswerForm::Stored {
         // Whoever wants the prompt, too, asks for the briefing.
         return Ok(Json(stored_claims(&server, &claimed)));
@@ -93,6 +93,7 @@ pub(crate) async fn claim(
 /// looking costs a transaction, and many wait here.
 async fn claim_within(
     server: &Server,
+    principal: &Principal,
     wanted: &ClaimRequest,
     limit: Duration,
 ) -> Result<Vec<ClaimedHandoff>, ProblemJson> {
@@ -112,6 +113,10 @@ async fn claim_within(
             |news: &HubEvent| news.handoff.as_ref().is_some_and(|handoff| handoff.terms.queue() == wanted.agent);
         if !wait_for(server, &mut live, until, is_ours).await {
             return Ok(Vec::new());
+        }
+        // It may have been long: a token that was taken back meanwhile gets nothing.
+        if !principal.is_still_let_in(server).await {
+            return Err(ProblemJson::unauthorized("this token is not valid any more"));
         }
     }
 }

@@ -37,7 +37,7 @@ pub(crate) async fn of_run(
     principal.looks_at_all()?;
     let run = server.journal_named(&principal, &id).await?;
     let after = event_stream::beginning(&headers, beginning.after).unwrap_or(0);
-    Ok(event_stream::of_run(server, run, after, StreamForm::Journal))
+    Ok(event_stream::of_run(server, principal, run, after, StreamForm::Journal))
 }
 
 /// Follow everything that happens in the store
@@ -57,5 +57,5 @@ pub(crate) async fn of_all(
         Some(after) => after,
         None => server.engine.store.last_position().await?,
     };
-    Ok(event_stream::of_all(server, after, StreamForm::Journal))
+    Ok(event_stream::of_all(server, principal, after, StreamForm::Journal))
 }

@@ -38,7 +38,7 @@ pub(crate) async fn send(
 ) -> Result<Response, ProblemJson> {
     principal.writes()?;
     let key = headers.get("idempotency-key").map(|key| key.to_str().unwrap_or_default());
-    let (accept, terms) = wanted(&server, &principal, &new, key).await?;
+    let (accept, terms) = wanted(&server, &principal, &new, &principal.name, key).await?;
     let mut accepted = delivered(&server, &principal, vec![accept], &terms).await?;
     let Some(accepted) = accepted.pop() else { return Err(ProblemJson::unknown("handoff")) };
     let body = json!({
@@ -74,7 +74,7 @@ pub(crate) async fn send_all(
     let mut accepts = Vec::with_capacity(batch.requests.len());
     for (index, new) in batch.requests.iter().enumerate() {
         let at = |problem: ProblemJson| problem.within(&format!("/requests/{index}"));
-        accepts.push(wanted(&server, &principal, new, None).await.map_err(at)?.0);
+        accepts.push(wanted(&server, &principal, new, &principal.name, None).await.map_err(at)?.0);
     }
     // Each request has terms of its own, so that nothing can be said here about durations that count from now.
     let accepted = delivered(&server, &principal, accepts, &WantedTerms::default()).await?;
@@ -82,14 +82,15 @@ pub(crate) async fn send_all(
 }
 
 /// Reads and judges a request of somebody who may send it. Returns the handoff that it asks for.
-async fn wanted(
+pub(super) async fn wanted(
     server: &Server,
     principal: &Principal,
     new: &NewRequest,
+    sender: &str,
     key: Option<&str>,
 ) -> Result<(Accept, WantedTerms), ProblemJson> {
     let valid = new.judge(&Yardstick::of_project(&server.engine.settings))?;
-    let mut wanted = new.new_handoff(&principal.name, key)?;
+    let mut wanted = new.new_handoff(sender, key)?;
     if let Some(agent) = principal.agent() {
         // Whoever works for one agent cannot speak for another.
         wanted.terms.from = Some(agent.to_owned());

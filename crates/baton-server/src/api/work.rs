@@ -13,6 +13,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::claims::lease;
+use super::handoffs::wanted;
 use super::terms::NewRequest;
 use crate::access::Principal;
 use crate::answer_form::AnswerForm;
@@ -123,7 +124,10 @@ pub(crate) async fn report(
     let request = server.engine.request(&handoff.id).await?;
     let yardstick = server.engine.yardstick(&handoff, Some(&request), definition.as_ref()).await?;
     let document = GivenDocument::of(&new.document, new.dialect.as_deref())?.valid(&yardstick)?;
-    let next = new.next.iter().map(|next| following(&server, &handoff, next)).collect::<Result<Vec<_>, _>>()?;
+    let mut next = Vec::with_capacity(new.next.len());
+    for wanted in &new.next {
+        next.push(following(&server, &principal, &handoff, wanted).await?);
+    }
     let fence = Fence(new.fence);
     let handed_in = HandedIn {
         document,
@@ -136,12 +140,15 @@ pub(crate) async fn report(
     Ok(Json(form.applied(&server, &server.engine.report(handed_in, next).await?)))
 }
 
-/// Makes the handoff that comes next, in the same run.
-fn following(server: &Server, handoff: &Handoff, next: &NewRequest) -> Result<Accept, ProblemJson> {
-    let valid = next.judge(&Yardstick::of_project(&server.engine.settings))?;
-    let mut new = next.new_handoff(&handoff.terms.to, None)?;
-    new.run = Some(handoff.run.clone());
-    Ok(server.engine.accept(&valid, new)?)
+/// Makes the handoff that comes next, in the same run. Whoever sends it may do no more than with a request of its own.
+async fn following(
+    server: &Server,
+    principal: &Principal,
+    handoff: &Handoff,
+    next: &NewRequest,
+) -> Result<Accept, ProblemJson> {
+    let (next, _) = wanted(server, principal, next, &handoff.terms.to, None).await?;
+    Ok(Accept { run: handoff.run.clone(), ..next })
 }
 
 /// Why an attempt failed.

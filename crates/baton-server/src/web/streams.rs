@@ -40,7 +40,7 @@ pub(super) async fn of_run(
     if is_finished && server.engine.store.history(&run, after, 1).await?.is_empty() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    Ok(event_stream::of_run(server, run, after, StreamForm::Fragments))
+    Ok(event_stream::of_run(server, principal.clone(), run, after, StreamForm::Fragments))
 }
 
 /// Follows everything.
@@ -50,12 +50,13 @@ pub(super) async fn of_all(
     headers: HeaderMap,
     Search(given): Search<Beginning>,
 ) -> Result<Response, ProblemJson> {
-    visitor.principal()?.looks_at_all()?;
+    let principal = visitor.principal()?;
+    principal.looks_at_all()?;
     match event_stream::beginning(&headers, given.after) {
-        Some(after) => Ok(event_stream::of_all(server, after, StreamForm::Fragments)),
+        Some(after) => Ok(event_stream::of_all(server, principal.clone(), after, StreamForm::Fragments)),
         None => {
             let now = server.engine.store.last_position().await?;
-            Ok(event_stream::of_all_from_now(server, now))
+            Ok(event_stream::of_all_from_now(server, principal.clone(), now))
         }
     }
 }

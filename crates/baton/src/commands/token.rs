@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use baton_engine::engine;
+use baton_engine::step::{HUMAN, ORCHESTRATOR};
 use baton_engine::token::{AccessRole, AccessToken, TokenSecret};
 use baton_views::words::{ago, ahead};
 use clap::{Args, Subcommand};
@@ -108,6 +109,10 @@ fn create(options: &CreateOptions, output: &Output) -> Result<Exit, CommandError
     match (options.role, &options.agent) {
         (AccessRole::Agent, None) => {
             return Err(CommandError::usage("a token of the role agent works for one agent").hint("give --agent NAME"));
+        }
+        (AccessRole::Agent, Some(agent)) if [HUMAN, ORCHESTRATOR].contains(&agent.as_str()) => {
+            let message = format!("`{agent}` is not an agent: its token would see every run");
+            return Err(CommandError::usage(message).hint("name an agent of a workflow, or of the queue"));
         }
         (AccessRole::Agent, Some(_)) | (_, None) => {}
         (role, Some(_)) => {

@@ -72,7 +72,7 @@ impl ServerHost for ServerMachine {
             let hint = Some(format!("known here: {known}"));
             return Err(HostProblem { is_unknown: true, message: format!("unknown workflow `{name}`"), hint });
         };
-        let workspace = self.workspace.join(inside(workspace.as_deref().unwrap_or_default())?);
+        let workspace = inside(&self.workspace, workspace.as_deref().unwrap_or_default())?;
         let started = Started { path, inputs, workspace: &workspace, simulated: false };
         let definition = running::definition(started, &self.config).map_err(unusable)?;
         let id = id.unwrap_or_else(|| running::run_id(&definition));
@@ -165,17 +165,25 @@ fn known(workflow: &Workflow) -> KnownWorkflow {
     }
 }
 
-/// Lets only a path inside a folder pass. Nobody at a distance chooses where on this machine agents work.
-fn inside(path: &str) -> Result<&Path, HostProblem> {
-    let path = Path::new(path);
-    if path
-        .components()
-        .all(|part| matches!(part, Component::Normal(name) if !name.as_encoded_bytes().starts_with(b".")))
-    {
-        return Ok(path);
+/// Finds a folder inside another one. Nobody at a distance chooses where on this machine agents work, and a link that an agent
+/// has left there does not either.
+fn inside(folder: &Path, path: &str) -> Result<PathBuf, HostProblem> {
+    let mut found = folder.to_owned();
+    for part in Path::new(path).components() {
+        match part {
+            Component::Normal(name) if !name.as_encoded_bytes().starts_with(b".") => found.push(name),
+            _ => return Err(outside("without `..` and without hidden folders")),
+        }
+        if found.is_symlink() {
+            return Err(outside("and not a link"));
+        }
     }
-    let message = "a workspace is a folder inside the server's workspace, without `..` and without hidden folders";
-    Err(HostProblem { is_unknown: false, message: message.to_owned(), hint: None })
+    Ok(found)
+}
+
+fn outside(what: &str) -> HostProblem {
+    let message = format!("a workspace is a folder inside the server's workspace, {what}");
+    HostProblem { is_unknown: false, message, hint: None }
 }
 
 fn unusable(error: CommandError) -> HostProblem {

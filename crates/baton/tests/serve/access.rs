@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::client::{Premises, report, request};
+use crate::client::{Client, Premises, report, request};
 
 #[test]
 fn without_any_token_loopback_is_open_except_for_decisions() {
@@ -196,4 +196,74 @@ fn pages_of_other_origins_and_other_names_are_refused() {
     assert_eq!(server.ask("POST", "/api/v1/handoffs", &[("Origin", &own)], &body).status, 201);
     let rebound = [("Host", "evil.example:4848")];
     assert_eq!(server.ask("GET", "/api/v1/handoffs", &rebound, "").problem(403), "forbidden");
+}
+
+const QUEUE: &str = "name: queued\nagents: {qa: {queue: true}}\nphases: [{id: look, agent: qa}]\n";
+
+#[test]
+fn token_works_for_the_queue_of_an_agent_in_a_workflow_by_both_of_its_names() {
+    let premises = Premises::new().workflow(QUEUE, "report");
+    let approver = premises.token(&["--role", "approver"]);
+    let mut server = premises.serve_flow();
+    for agent in ["qa", "queued/qa"] {
+        let token = premises.token(&["--role", "agent", "--agent", agent]);
+        let begun = server.as_owner_of(&approver).post("/api/v1/runs", &json!({ "workflow": "queued" })).expect(201);
+        let run = begun["run"].as_str().or(begun["id"].as_str()).expect("an id").to_owned();
+        server.as_owner_of(&token);
+        let claimed = server.post("/api/v1/claims", &json!({ "agent": "queued/qa", "wait": "60s" })).expect(200);
+        let id = claimed["claims"][0]["handoff"]["id"].as_str().expect("a claim").to_owned();
+        let body = json!({ "fence": claimed["claims"][0]["fence"], "document": report(&id, "complete") });
+        server.post(&format!("/api/v1/handoffs/{id}/report"), &body).expect(200);
+        server.as_owner_of(&approver).until(&format!("/api/v1/runs/{run}"), |run| run["state"] == "completed");
+    }
+}
+
+#[test]
+fn what_an_agent_sends_next_comes_from_that_agent() {
+    let premises = Premises::new();
+    let (admin, agent) =
+        (premises.token(&["--role", "admin"]), premises.token(&["--role", "agent", "--agent", "finder"]));
+    let mut server = premises.serve();
+    server.as_owner_of(&admin).send("csv-07");
+    server.post("/api/v1/handoffs", &request("secret-1", "other")).expect(201);
+    server.as_owner_of(&agent);
+    let (_, fence) = server.claim();
+    let mut next = request("csv-08", "other");
+    next["from"] = json!("approver");
+    next["returns_to"] = json!("secret-1");
+    let mut body = json!({ "fence": fence, "document": report("csv-07", "complete"), "next": [next] });
+    assert_eq!(server.post("/api/v1/handoffs/csv-07/report", &body).status, 404, "it does not see secret-1");
+    body["next"][0]["returns_to"].take();
+    server.post("/api/v1/handoffs/csv-07/report", &body).expect(200);
+    assert_eq!(server.get("/api/v1/handoffs/csv-08").expect(200)["handoff"]["from"], "finder");
+}
+
+#[test]
+fn token_that_is_taken_back_gets_no_work_that_it_waited_for() {
+    let premises = Premises::new();
+    let (admin, agent) =
+        (premises.token(&["--role", "admin"]), premises.token(&["--role", "agent", "--agent", "finder"]));
+    let mut server = premises.serve();
+    let client = server.as_owner_of(&agent);
+    let waits = Client { address: client.address.clone(), token: client.token.clone() };
+    let waiting =
+        std::thread::spawn(move || waits.post("/api/v1/claims", &json!({ "agent": "finder", "wait": "50s" })));
+    server.as_owner_of(&admin);
+    let (_, listed, _) = premises.run(&["token", "list", "--json"]);
+    let listed: serde_json::Value = serde_json::from_str(&listed).expect("JSON");
+    let tokens = listed["tokens"].as_array().expect("tokens");
+    let id = tokens.iter().find(|token| token["agent"] == "finder").and_then(|token| token["id"].as_str());
+    premises.run(&["token", "revoke", id.expect("its token")]);
+    server.send("csv-07");
+    assert_eq!(waiting.join().expect("an answer").problem(401), "unauthorized");
+    assert_eq!(server.get("/api/v1/handoffs/csv-07").expect(200)["handoff"]["state"], "pending");
+}
+
+#[test]
+fn parties_that_are_not_agents_get_no_token() {
+    let premises = Premises::new();
+    for name in ["orchestrator", "human"] {
+        let (code, _, stderr) = premises.run(&["token", "create", "--role", "agent", "--agent", name]);
+        assert!(code == Some(2) && stderr.contains(&format!("`{name}` is not an agent")), "{stderr}");
+    }
 }

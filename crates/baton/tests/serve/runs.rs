@@ -163,3 +163,41 @@ fn server_that_is_told_to_stop_gives_its_runs_back_and_the_next_one_goes_on() {
     decide(&next, "t.ok.1", json!({ "decision": "approve" }));
     next.until("/api/v1/runs/t", |run| run["state"] == "completed");
 }
+
+#[test]
+fn nobody_reports_over_http_about_what_a_driver_works_on() {
+    let (_premises, server) = started();
+    server.until("/api/v1/runs/t", is_asked);
+    for id in ["t", "t.build.1"] {
+        let body = json!({ "fence": 1, "document": crate::client::report(id, "complete") });
+        assert_eq!(server.post(&format!("/api/v1/handoffs/{id}/report"), &body).problem(403), "forbidden", "{id}");
+    }
+    let beat = json!({ "fence": 1, "lease": "1s" });
+    assert_eq!(server.post("/api/v1/handoffs/t/heartbeat", &beat).problem(403), "forbidden");
+    let failure = json!({ "fence": 1, "code": "TIMEOUT", "message": "no" });
+    assert_eq!(server.post("/api/v1/handoffs/t/failure", &failure).problem(403), "forbidden");
+    assert!(is_asked(&server.get("/api/v1/runs/t").expect(200)), "it still waits at its gate");
+}
+
+#[test]
+fn ids_below_a_run_belong_to_its_phases() {
+    let (_premises, server) = started();
+    assert_eq!(server.post("/api/v1/handoffs", &crate::client::request("t.ship.1", "qa")).problem(409), "taken");
+    server.until("/api/v1/runs/t", is_asked);
+    decide(&server, "t.ok.1", json!({ "decision": "approve" }));
+    server.until("/api/v1/runs/t", |run| run["state"] == "completed");
+}
+
+#[test]
+fn link_in_the_workspace_of_a_server_does_not_lead_a_run_out_of_it() {
+    let (premises, server) = started();
+    premises.scratch.folder("outside");
+    let outside = premises.scratch.path("outside");
+    std::os::unix::fs::symlink(&outside, premises.scratch.path("workspace/link")).expect("a link");
+    for workspace in ["link", "link/sub"] {
+        let body = json!({ "workflow": "gates", "inputs": { "feature": "x" }, "workspace": workspace });
+        let answer = server.post("/api/v1/runs", &body);
+        assert!((400..500).contains(&answer.status), "{workspace}: {}", answer.status);
+    }
+    assert_eq!(std::fs::read_dir(&outside).expect("a folder").count(), 0);
+}
