@@ -3,7 +3,6 @@
 #[path = "page/browser.rs"]
 mod browser;
 #[path = "serve/client.rs"]
-#[expect(dead_code, reason = "the page needs a part of it")]
 mod client;
 #[path = "page/deciding.rs"]
 mod deciding;
