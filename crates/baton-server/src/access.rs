@@ -135,8 +135,8 @@ impl Principal {
             return Ok(());
         }
         Err(ProblemJson::forbidden(format!(
-            "starting and stopping runs needs an approver; this token is of {}",
-            self.role
+            "starting and stopping runs needs an approver's token; this is {}",
+            whose(self.role)
         )))
     }
 
@@ -145,7 +145,7 @@ impl Principal {
         if self.role == AccessRole::Admin || self.is_anonymous() {
             return Ok(());
         }
-        Err(ProblemJson::forbidden(format!("this needs an admin; this token is of {}", self.role)))
+        Err(ProblemJson::forbidden(format!("this needs an admin's token; this is {}", whose(self.role))))
     }
 
     /// Says who they are.
@@ -161,6 +161,15 @@ impl Principal {
             None => Decider::unproven(&self.name),
         };
         Caller { decider, door: Door::Http, role: Some(self.role), working_on: None }
+    }
+}
+
+fn whose(role: AccessRole) -> &'static str {
+    match role {
+        AccessRole::Viewer => "a viewer's",
+        AccessRole::Agent => "an agent's",
+        AccessRole::Approver => "an approver's",
+        AccessRole::Admin => "an admin's",
     }
 }
 

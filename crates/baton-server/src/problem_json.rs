@@ -278,8 +278,12 @@ impl From<DriverProblem> for ProblemJson {
                 let detail = format!("it is driven by {}", readable_claimant(&driver));
                 ProblemJson::new(StatusCode::CONFLICT, "driven", detail)
             }
-            DriverProblem::Workspace(WorkspaceProblem::Held { run, .. }) => {
-                of(StatusCode::CONFLICT, "workspace_held").with("run", json!(run))
+            DriverProblem::Workspace(WorkspaceProblem::Held { workspace, run, driver }) => {
+                let (driver, workspace) = (readable_claimant(&driver), workspace.display());
+                let detail = format!("run {run}, driven by {driver}, works in {workspace}");
+                ProblemJson::new(StatusCode::CONFLICT, "workspace_held", detail)
+                    .hint("give another `workspace`, or wait until that run has ended")
+                    .with("run", json!(run))
             }
             DriverProblem::Workspace(WorkspaceProblem::Missing(_) | WorkspaceProblem::Unusable(_)) => {
                 of(StatusCode::CONFLICT, "no_workspace")

@@ -22,6 +22,16 @@ pub enum LocationFault {
     /// It is the address of something else.
     #[error("unknown kind of store `{0}`: use a path, sqlite:PATH, postgres://… or https://…")]
     UnknownKind(String),
+    /// It is the address of a server, and does not say how to talk to it.
+    #[error(
+        "`{address}` looks like the address of a server: write {scheme}://{address}, or sqlite:{address} for a file"
+    )]
+    NoScheme {
+        /// The address.
+        address: String,
+        /// What belongs before it.
+        scheme: &'static str,
+    },
     /// It says nothing.
     #[error("the location of the store is empty")]
     Empty,
@@ -40,6 +50,9 @@ impl Location {
         if let Some(address) = ServerAddress::parse(text) {
             return Ok(Location::Server(address?));
         }
+        if let Some(scheme) = missing_scheme(text) {
+            return Err(LocationFault::NoScheme { address: text.to_owned(), scheme });
+        }
         let path = text.strip_prefix("sqlite://").or_else(|| text.strip_prefix("sqlite:")).unwrap_or(text);
         match path.split_once("://") {
             Some((scheme, _)) => Err(LocationFault::UnknownKind(scheme.to_owned())),
@@ -47,6 +60,18 @@ impl Location {
             None => Ok(Location::Sqlite(PathBuf::from(path))),
         }
     }
+}
+
+/// Returns what belongs before `HOST:PORT`; `None` if the text is of something else.
+fn missing_scheme(text: &str) -> Option<&'static str> {
+    let (host, port) = text.rsplit_once(':')?;
+    if text.starts_with("sqlite:") || host.contains(['/', '\\']) || !port.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    port.parse::<u16>().ok()?;
+    // What is not encrypted is for this machine only.
+    let is_here = matches!(ServerAddress::parse(&format!("http://{text}"))?, Ok(_));
+    Some(if is_here { "http" } else { "https" })
 }
 
 impl Location {
@@ -96,6 +121,11 @@ mod tests {
         assert_eq!(Location::parse("sqlite:///a.db"), Ok(Location::Sqlite("/a.db".into())));
         assert_eq!(Location::parse("a/b.db"), Ok(Location::Sqlite("a/b.db".into())));
         assert!(matches!(Location::parse("postgresql://h/d"), Ok(Location::Postgres(_))));
+        assert_eq!(Location::parse("sqlite:4877"), Ok(Location::Sqlite("4877".into())));
+        assert_eq!(Location::parse("sqlite:h:4877"), Ok(Location::Sqlite("h:4877".into())));
+        let written = |text: &str| Location::parse(text).expect_err("it has no scheme").to_string();
+        assert!(written("127.0.0.1:4877").contains("write http://127.0.0.1:4877,"));
+        assert!(written("baton.example:4877").contains("write https://baton.example:4877,"));
         assert!(Location::parse("mysql://h/d").is_err() && Location::parse("").is_err());
     }
 

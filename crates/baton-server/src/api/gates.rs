@@ -157,15 +157,15 @@ fn label(text: &str) -> Result<String, String> {
 }
 
 fn decision(new: &NewDecision) -> Result<Decision, ProblemJson> {
-    let text = || match new.text.as_deref().map(str::trim) {
+    let text = |missing: &str| match new.text.as_deref().map(str::trim) {
         Some(text) if !text.is_empty() => Ok(text.to_owned()),
-        _ => Err(ProblemJson::bad_value("/text", "this decision needs words")),
+        _ => Err(ProblemJson::bad_value("/text", format!("`text` is missing: {missing}"))),
     };
     Ok(match new.decision {
         DecisionWord::Approve => Decision::Approve,
-        DecisionWord::Reject => Decision::Reject { feedback: text()? },
-        DecisionWord::Answer => Decision::Answer { answers: text()? },
-        DecisionWord::Ask => Decision::Ask { question: text()? },
+        DecisionWord::Reject => Decision::Reject { feedback: text("say what must change")? },
+        DecisionWord::Answer => Decision::Answer { answers: text("give the answer")? },
+        DecisionWord::Ask => Decision::Ask { question: text("say what you want to know")? },
     })
 }
 

@@ -174,6 +174,16 @@ impl Connections {
                     "name the file of your own certificate authority: ca_file under [store] in baton.toml".to_owned(),
                 ),
             },
+            Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)) => StoreError::Declined {
+                code: "not_tls".to_owned(),
+                message: format!("{}: it does not speak TLS", self.address),
+                hint: Some(match self.address.is_loopback() {
+                    true => {
+                        format!("did you mean {}?", ServerAddress { is_encrypted: false, ..self.address.clone() })
+                    }
+                    false => "check the port; a server on another machine is only reached with TLS".to_owned(),
+                }),
+            },
             _ => self.away(error),
         }
     }

@@ -122,10 +122,17 @@ fn show(
         return output.json(&json!({ "version": 1, "waiting": rows, "next": next.map(InboxPlace::to_string) }));
     }
     if waiting.is_empty() {
-        output.note(&format!("nothing is waiting for a person in {}", session.location));
+        output.note(&nothing_waits(session));
         return Ok(());
     }
     output.data(&render::inbox::lines(waiting, &store, session.now(), output.paint()))
+}
+
+/// Says that nothing waits, as far as whoever asks may see.
+fn nothing_waits(session: &Session) -> String {
+    let is_restricted = session.remote.as_ref().is_some_and(|server| server.caller().agent.is_some());
+    let what = if is_restricted { "nothing that this token may see" } else { "nothing" };
+    format!("{what} is waiting for a person in {}", session.location)
 }
 
 /// Asks about each, and records what was said. What is decided elsewhere meanwhile is taken back, and the next one comes.
@@ -159,7 +166,7 @@ async fn decide(
         }
     }
     if waiting.is_empty() {
-        output.note(&format!("nothing is waiting for a person in {}", session.location));
+        output.note(&nothing_waits(session));
     }
     Ok(exit)
 }

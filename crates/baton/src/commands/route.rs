@@ -20,7 +20,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::config;
 use crate::intake::{Intake, TakenDocument};
 use crate::output::Output;
-use crate::running::{self, Started};
+use crate::running::{self, INPUT_OPTION, Started};
 
 /// Show what a report would lead to in a workflow, without running anything
 ///
@@ -58,7 +58,8 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let config = config::read(options.config.as_deref())?;
     let inputs = options.inputs.iter().cloned().collect();
     let workspace = PathBuf::from(".");
-    let started = Started { path: &options.workflow, inputs, workspace: &workspace, simulated: false };
+    let started =
+        Started { path: &options.workflow, inputs, workspace: &workspace, input_hint: INPUT_OPTION, simulated: false };
     let definition = running::definition(started, &config)?;
     if let Some(phase) = &options.phase {
         known_phase(&definition, phase)?;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
-use crate::running::{self, Started};
+use crate::running::{self, INPUT_OPTION, Started};
 use crate::showing::{Show, ShowOptions};
 use crate::store::{Access, Session, StoreOptions};
 
@@ -51,7 +51,10 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     }
     let config = options.store.configuration()?;
     let (workspace, simulated) = (&*options.workspace, options.simulate);
-    let definition = running::definition(Started { path: &options.workflow, inputs, workspace, simulated }, &config)?;
+    let definition = running::definition(
+        Started { path: &options.workflow, inputs, workspace, input_hint: INPUT_OPTION, simulated },
+        &config,
+    )?;
     if options.simulate {
         return simulation::show(&definition, options.show.json, output);
     }

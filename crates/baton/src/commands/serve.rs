@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::future::Future;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ use crate::store::{Access, Session, StoreOptions};
 baton token create --role approver && baton serve --listen 0.0.0.0:4848 --tls-cert chain.pem --tls-key key.pem")]
 pub(crate) struct Options {
     /// The address to listen on; port 0 means any free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4848")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4848", value_parser = address)]
     listen: SocketAddr,
     /// A workflow that runs can be started from, or its folder; may be given several times [default: this folder, if it has
     /// one]
@@ -62,6 +63,10 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let config = options.store.configuration()?;
+    if !options.workspace.is_dir() {
+        let message = format!("--workspace: there is no folder {}", options.workspace.display());
+        return Err(CommandError::usage(message).hint("make the folder, or name another one"));
+    }
     let mut session = Session::open_to_serve(&options.store, Access::Change, output)?;
     if let Some(url) = &options.public_url {
         let wrong = |error: CommandError| CommandError::usage(format!("--public-url: {}", error.message));
@@ -89,7 +94,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     };
     session.run(async {
         let stop = told_to_stop()?;
-        let unusable = |error| CommandError::usage(format!("cannot listen on {}: {error}", options.listen));
+        let unusable = |error| cannot_listen(options.listen, &error);
         let listener = TcpListener::bind(options.listen).await.map_err(unusable)?;
         let address = listener.local_addr().map_err(unusable)?;
         let tls = tls_files(options)?;
@@ -115,6 +120,25 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         output.note("stopped");
         Ok(Exit::Done)
     })
+}
+
+/// Reads an address to listen on. Only one name is known without asking anybody.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let numbers = match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}"),
+        None => text.to_owned(),
+    };
+    numbers.parse().map_err(|_| "write ADDRESS:PORT, such as 127.0.0.1:4848, localhost:4848 or [::1]:4848".to_owned())
+}
+
+fn cannot_listen(address: SocketAddr, error: &io::Error) -> CommandError {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => CommandError::usage(format!(
+            "cannot listen on {address}: another program listens there"
+        ))
+        .hint(format!("name another port: --listen {}, where 0 means any free one", SocketAddr::new(address.ip(), 0))),
+        _ => CommandError::usage(format!("cannot listen on {address}: {error}")),
+    }
 }
 
 /// Returns who can reach the server; refuses what would let in strangers.

@@ -28,9 +28,14 @@ pub(crate) struct Started<'a> {
     pub inputs: Map<String, Value>,
     /// Where the agents work.
     pub workspace: &'a Path,
+    /// How whoever starts it gives inputs.
+    pub input_hint: &'static str,
     /// Whether nobody works, so that nothing that is given is missing.
     pub simulated: bool,
 }
+
+/// How inputs are given on the command line.
+pub(crate) const INPUT_OPTION: &str = "give inputs with --input NAME=VALUE";
 
 /// Reads and judges a workflow with everything that belongs to it. Only what is valid is run.
 pub(crate) fn definition(started: Started<'_>, config: &Config) -> Result<Definition, CommandError> {
@@ -47,7 +52,7 @@ pub(crate) fn definition(started: Started<'_>, config: &Config) -> Result<Defini
     definition.inputs = Definition::inputs(&definition.workflow, started.inputs).map_err(|why| {
         let names: Vec<&str> = definition.workflow.inputs.names().collect();
         let known = if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", names.join(", ")) };
-        CommandError::usage(why).hint(format!("give inputs with --input NAME=VALUE; {known}"))
+        CommandError::usage(why).hint(format!("{}; {known}", started.input_hint))
     })?;
     Ok(definition)
 }

@@ -73,7 +73,8 @@ impl ServerHost for ServerMachine {
             return Err(HostProblem { is_unknown: true, message: format!("unknown workflow `{name}`"), hint });
         };
         let workspace = inside(&self.workspace, workspace.as_deref().unwrap_or_default())?;
-        let started = Started { path, inputs, workspace: &workspace, simulated: false };
+        let started =
+            Started { path, inputs, workspace: &workspace, input_hint: "give it in `inputs`", simulated: false };
         let definition = running::definition(started, &self.config).map_err(unusable)?;
         let id = id.unwrap_or_else(|| running::run_id(&definition));
         Ok((id, definition))

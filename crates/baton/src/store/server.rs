@@ -8,7 +8,7 @@ use baton_engine::token::TokenSecret;
 use baton_store::Location;
 use baton_store::remote::{RemoteStore, ServerAccess, ServerAddress, ServerCaller};
 
-use super::{Place, Session, TOKEN_VARIABLE};
+use super::{Place, Session, Source, TOKEN_VARIABLE};
 use crate::command_error::CommandError;
 use crate::config::Config;
 use crate::guard::Person;
@@ -49,8 +49,14 @@ impl Place {
         match &self.location {
             Location::Sqlite(_) | Location::Postgres(_) => Ok(()),
             Location::Server(address) => {
-                Err(CommandError::usage(format!("{address} is a server, and this needs the database itself"))
-                    .hint("run it where the server runs, with the --store of the server"))
+                let error = CommandError::usage(format!("{address} is a server, and this needs the database itself"))
+                    .hint("run it where the server runs, with the --store of the server");
+                Err(match &self.source {
+                    Source::Named(named) if *named != "--store" => {
+                        error.hint(format!("{named} is set to a server; --store names another store"))
+                    }
+                    _ => error,
+                })
             }
         }
     }

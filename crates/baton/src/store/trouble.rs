@@ -90,7 +90,7 @@ impl From<StoreError> for CommandError {
                 CommandError::usage(message).hint("update baton, or use another store")
             }
             StoreError::Unreachable(_) => CommandError::try_again(message).hint(
-                "check that no other program holds the file, or that the server is running and its address is right; then try again",
+                "check that the server is running and its address is right, or that no other program holds the file; then try again",
             ),
             StoreError::Unwritable(_) => {
                 CommandError::usage(message).hint("free space on the disk, or check the permissions of the file")
@@ -122,6 +122,7 @@ fn is_usage(code: &str) -> bool {
             | "unknown"
             | "unknown_phase"
             | "not_baton"
+            | "not_tls"
             | "not_through_a_server"
     )
 }
@@ -160,7 +161,13 @@ fn refused(refusal: &Refusal) -> CommandError {
 
 /// Tells that a store cannot be opened, and which.
 pub(super) fn opening(location: &Location, source: &Source, error: StoreError) -> CommandError {
+    let is_away = matches!(error, StoreError::Unreachable(_));
     let mut error = CommandError::from(error);
+    if let (Location::Server(address), true) = (location, is_away) {
+        let check =
+            format!("check that the server is running (`baton serve` starts one) and that {address} is its address");
+        error.hints = vec![format!("{check}; then try again")];
+    }
     if !error.message.contains(&location.to_string()) {
         error.message = format!("{location}: {}", error.message);
     }

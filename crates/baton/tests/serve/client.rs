@@ -87,6 +87,7 @@ impl Premises {
 
     /// Starts a server that knows the workflow.
     pub(crate) fn serve_flow(&self) -> Running {
+        fs::create_dir_all(self.scratch.path("workspace")).expect("our own folder");
         self.serve_with(&["--workflow", "flow", "--workspace", "workspace"])
     }
 

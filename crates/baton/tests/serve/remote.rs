@@ -161,7 +161,7 @@ fn server_that_is_away_is_told_as_a_store_that_is_away() {
     let client = RemoteMachine::of(&server, None);
     server.process.kill();
     let ended = client.run(&["list"]);
-    ended.is(75, &["the store cannot be reached", &client.store, "the server is running and its address is right"]);
+    ended.is(75, &["the store cannot be reached", &client.store, "`baton serve` starts one"]);
     let nobody = RemoteMachine::at("http://127.0.0.1:9", None);
     nobody.run(&["send", "--to", "finder", "request.json"]).is(75, &["http://127.0.0.1:9"]);
 }

@@ -116,12 +116,19 @@ fn what_cannot_be_started_is_refused_with_what_is_known() {
     assert_eq!(unknown["hint"], "known here: gates");
     let without = server.post("/api/v1/runs", &json!({ "workflow": "gates", "workspace": "other" }));
     assert!(without.expect(422)["detail"].as_str().is_some_and(|detail| detail.contains("feature")));
+    assert_eq!(without.expect(422)["hint"], "give it in `inputs`; it has feature");
     for outside in ["../elsewhere", "/etc", "a/../../b", ".hidden"] {
         let body = json!({ "workflow": "gates", "inputs": { "feature": "x" }, "workspace": outside });
         assert_eq!(server.post("/api/v1/runs", &body).problem(422), "bad_value", "{outside}");
     }
     let held = server.post("/api/v1/runs", &json!({ "workflow": "gates", "inputs": { "feature": "x" } }));
     assert_eq!(held.problem(409), "workspace_held");
+    let told = held.expect(409);
+    assert!(told["hint"].as_str().is_some_and(|hint| hint.contains("another `workspace`")), "{told}");
+    assert!(
+        told["detail"].as_str().is_some_and(|detail| !detail.contains('[')),
+        "who drives it, without numbers: {told}"
+    );
     let body = json!({ "workflow": "gates", "id": "u", "inputs": { "feature": "x" }, "workspace": "second" });
     server.post("/api/v1/runs", &body).expect(201);
     server.until("/api/v1/runs/u", is_asked);

@@ -8,6 +8,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 
 use crate::client::Premises;
+use crate::remote_machine::RemoteMachine;
 
 /// A certificate of `localhost` that nobody but these tests believes, and its key.
 const CERTIFICATE: &str = include_str!("../fixtures/localhost.pem");
@@ -40,8 +41,31 @@ fn address_that_others_reach_needs_tokens_and_a_proxy() {
 fn address_in_use_and_unreadable_workflows_are_told() {
     let premises = Premises::new();
     let server = premises.serve();
-    assert!(refused(&premises, &["--listen", &server.address]).contains("cannot listen on"));
+    let taken = refused(&premises, &["--listen", &server.address]);
+    assert!(taken.contains("another program listens there") && taken.contains("--listen 127.0.0.1:0"), "{taken}");
+    let port = server.address.rsplit_once(':').expect("it has a port").1;
+    let named = refused(&premises, &["--listen", &format!("localhost:{port}")]);
+    assert!(named.contains("another program listens there"), "localhost is an address, too: {named}");
+    assert!(refused(&premises, &["--listen", port]).contains("write ADDRESS:PORT"));
+    let missing = refused(&premises, &["--listen", "127.0.0.1:0", "--workspace", "nothere"]);
+    assert!(missing.contains("there is no folder nothere") && missing.contains("make the folder"), "{missing}");
     assert!(refused(&premises, &["--listen", "127.0.0.1:0", "--workflow", "nowhere"]).contains("nowhere"));
+}
+
+#[test]
+fn wrong_address_of_a_server_is_told_with_the_right_one() {
+    let premises = Premises::new();
+    let server = premises.serve();
+    let address = server.address.clone();
+    let ask = |store: &str, command: &str| RemoteMachine::at(store, None).run(&[command]);
+    ask(&address, "list").is(2, &[&format!("write http://{address},")]);
+    let right = format!("did you mean http://{address}?");
+    ask(&format!("https://{address}"), "list").is(2, &["does not speak TLS", &right]);
+    ask(&format!("http://{address}"), "serve").is(2, &["BATON_STORE is set to a server"]);
+    drop(server);
+    let away = ask(&format!("http://{address}"), "list");
+    away.is(75, &["`baton serve` starts one"]);
+    assert!(!away.stderr.contains("holds the file"), "{away}");
 }
 
 #[test]
