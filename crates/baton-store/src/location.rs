@@ -70,7 +70,7 @@ fn missing_scheme(text: &str) -> Option<&'static str> {
     }
     port.parse::<u16>().ok()?;
     // What is not encrypted is for this machine only.
-    let is_here = matches!(ServerAddress::parse(&format!("http://{text}"))?, Ok(_));
+    let is_here = ServerAddress::parse(&format!("http://{text}"))?.is_ok();
     Some(if is_here { "http" } else { "https" })
 }
 

@@ -177,11 +177,10 @@ impl Connections {
             Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)) => StoreError::Declined {
                 code: "not_tls".to_owned(),
                 message: format!("{}: it does not speak TLS", self.address),
-                hint: Some(match self.address.is_loopback() {
-                    true => {
-                        format!("did you mean {}?", ServerAddress { is_encrypted: false, ..self.address.clone() })
-                    }
-                    false => "check the port; a server on another machine is only reached with TLS".to_owned(),
+                hint: Some(if self.address.is_loopback() {
+                    format!("did you mean {}?", ServerAddress { is_encrypted: false, ..self.address.clone() })
+                } else {
+                    "check the port; a server on another machine is only reached with TLS".to_owned()
                 }),
             },
             _ => self.away(error),
