@@ -223,7 +223,7 @@ fn every_value_is_found(value: &Value, text: &str, format: Format) {
     }
 }
 
-/// Says whether a value may stand in one document.
+/// Returns whether a value may stand in one document.
 fn within_limits(value: &Value) -> bool {
     let mut values = 0;
     let mut rest = vec![(value, 0)];

@@ -18,7 +18,7 @@ use crate::{generate, output, process, requirements};
 /// Where the archive goes, below the root of the repository.
 const FOLDER: &str = "dist";
 
-/// Each shell, and where its script stands in the archive.
+/// Each shell, and the place of its script in the archive.
 const COMPLETIONS: &[(&str, &str)] = &[("bash", "baton.bash"), ("zsh", "_baton"), ("fish", "baton.fish")];
 
 const DOCUMENTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];

@@ -36,7 +36,7 @@ use stage::Stage;
 const HINT: &str =
     "write: cargo xtask interop [--record | --baton PATH] [PART-OF-A-NAME…]; without names all cases are played";
 
-/// So many cases play at the same time: the programs wait for the disk and for each other's processors.
+/// How many cases play at the same time: the programs wait for the disk and for each other's processors.
 const AT_ONCE: usize = 2;
 
 /// What came of a case.

@@ -10,6 +10,7 @@ mod fuzz;
 mod generate;
 mod interop;
 mod output;
+mod pictures;
 mod postgres;
 mod process;
 mod requirements;
@@ -39,6 +40,7 @@ Commands:
   tidy                             Check what the compiler does not: arrows, names, sizes
   fuzz [--seconds N] [TARGET]      Run the fuzz targets, N seconds each (60 by default)
   bench [NAME]                     Run the benchmarks one after the other
+  pictures                         Draw the terminals in docs/images again (needs tmux)
   dist                             Pack a static Linux program, man pages and completions into dist/
   interop [--record | --baton PATH] [CASE]
                                    Let Baton run the coding agents of four vendors against a scripted model (needs npm)
@@ -72,6 +74,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["tidy"] => tidy::run(&root()?)?,
         ["fuzz", rest @ ..] => fuzz::run(&root()?, &fuzz::Options::parse(rest)?)?,
         ["bench", rest @ ..] => bench::run(&root()?, &bench::Options::parse(rest)?)?,
+        ["pictures"] => pictures::run(&root()?)?,
         ["dist"] => dist::run(&root()?)?,
         ["schemathesis", rest @ ..] => schemathesis::run(&root()?, &schemathesis::Options::parse(rest)?)?,
         ["simulate", rest @ ..] => simulate::run(&root()?, &simulate::Options::parse(rest)?)?,

@@ -17,7 +17,7 @@ use site::Site;
 /// The version that is installed.
 const VERSION: &str = "4.32.5";
 
-/// What the checks are told about this API.
+/// What the checks know about this API.
 const SETTINGS: &str = include_str!("schemathesis/schemathesis.toml");
 
 const HINT: &str = "write: cargo xtask schemathesis [--cases N] [--seed S]";

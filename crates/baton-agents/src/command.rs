@@ -1,4 +1,4 @@
-//! Agents that are commands: started once for each attempt, told by a prompt, heard by what they write.
+//! Agents that are commands: started once for each attempt, given a prompt, and understood by what they write.
 //!
 //! What an attempt is told and what it says stays in its folder: `prompt.md`, the request, `stdout.log`, `stderr.log`
 //! and `report.md`. The report may also be a file in the output directory. Whether it is any good is judged by others.
@@ -302,7 +302,7 @@ fn turn_start<'a>(job: &'a Job, files: &'a AttemptFiles) -> TurnStart<'a> {
     TurnStart { session: &job.session, spent_before: job.spent_before, folder: &files.folder }
 }
 
-/// Tells what the command says about having understood, as long as it works.
+/// Passes on what the command says about having understood, for as long as it works.
 async fn tell(mut file: AcknowledgmentFile, updates: &Updates) -> Infallible {
     loop {
         let text = file.next().await;

@@ -227,7 +227,7 @@ impl Lying<'_> {
     }
 }
 
-/// Says whether a request can be picked up: between two attempts it cannot for a while.
+/// Returns whether a request can be picked up: between two attempts it cannot for a while.
 fn is_ready(directory: &Directory, id: &HandoffId, now: Timestamp) -> bool {
     let waiting = directory.look(id).ok().and_then(|located| located.handoff);
     waiting.is_some_and(|handoff| handoff.time("not_before").is_none_or(|time| time <= now))

@@ -50,7 +50,7 @@ use crate::process::{
 };
 use crate::workspace::WorkspaceFolder;
 
-/// So many changed files are listed for an agent that starts again.
+/// How many changed files are listed for an agent that starts again.
 const CHANGED_MAX: usize = 100;
 
 /// Looks at workspaces, transcripts and what commands say.
@@ -254,7 +254,7 @@ fn after_commands(scene: &Scene, report: &Report, memory: &Memory, changes: &Cha
     Comparison::new(&workspace, scene, report, changes).examine_commands(since)
 }
 
-/// Says what a command has written where it may not, or why nobody can tell.
+/// Returns what a command has written where it may not, or why nobody can tell.
 fn written_elsewhere(scene: &Scene, report: &Report, memory: &Memory) -> Option<String> {
     let workspace = WorkspaceFolder::open(&scene.workspace).ok()?;
     let changes = Changes::see(workspace.root(), scene, memory, Trust::Proven);

@@ -8,7 +8,7 @@
 //! - [`AcknowledgmentFile`] is where a command says whether it understood, while it works
 //! - [`directory`] is the folders, both sides, without a database
 //! - [`schema_folder`] has the JSON Schemas that requests name
-//! - [`workspace`] looks at what stands in the folder where agents work
+//! - [`workspace`] looks at the files in the folder where agents work
 //! - [`evidence`] compares what a report claims with what can be seen
 
 #![warn(clippy::match_bool)]
@@ -61,7 +61,7 @@ pub enum ReachFault {
     WorkflowFolder {
         /// What should be one.
         path: PathBuf,
-        /// Why it is none.
+        /// Why it is not valid.
         why: String,
     },
     /// A variable of its environment holds more than a text.

@@ -63,7 +63,7 @@ pub(crate) struct Recipe {
     pub(crate) at_start: Option<(&'static str, &'static str)>,
     /// Makes somebody who understands its events.
     pub(crate) reader: fn(&TurnStart<'_>) -> Box<dyn EventReader>,
-    /// Says what to do about a trouble, where that can be known.
+    /// Returns what to do about a trouble, where that can be known.
     pub(crate) help: fn(Trouble) -> Option<&'static str>,
 }
 

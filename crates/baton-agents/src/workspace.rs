@@ -1,4 +1,4 @@
-//! The eyes on a workspace: what stands at a path, without being led outside by links or `..`.
+//! Looks into a workspace: what is at a path, without being led outside by links or `..`.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -48,7 +48,7 @@ impl WorkspaceFolder {
     }
 }
 
-/// Says whether a path leaves the workspace by its words alone.
+/// Returns whether a path leaves the workspace by its words alone.
 fn escapes(path: &Path, root: &Path) -> bool {
     use std::path::Component;
     let inner = match path.strip_prefix(root) {

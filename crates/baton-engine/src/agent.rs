@@ -190,7 +190,7 @@ pub struct Reply {
     pub text: String,
     /// Where it was found, for people: `stdout`, the path of a file.
     pub source: String,
-    /// The file in which the text stands, with an absolute path; `None` if it stands nowhere on the disk.
+    /// The file that contains the text, with an absolute path; `None` if it is not on the disk.
     pub path: Option<PathBuf>,
     /// Where else a report was looked for and not found, for people.
     pub looked_in: Vec<String>,

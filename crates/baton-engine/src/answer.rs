@@ -23,7 +23,7 @@ pub enum Answer {
     Failed(Failure),
 }
 
-/// Says what a report means; `None` if it does not say how the work ended.
+/// Returns what a report means; `None` if it does not say how the work ended.
 pub fn of_report(report: &Report) -> Option<Answer> {
     let ending = match (report.outcome?, report.decision) {
         (Outcome::Failed, _) => return Some(Answer::Failed(failure(report))),
@@ -140,7 +140,7 @@ pub enum Opinion {
     Unclear,
 }
 
-/// Says what a complete report tells about the work: by its verdict, and by its findings.
+/// Returns the opinion that a complete report has of the work, by its verdict and its findings.
 pub fn opinion(report: &Report) -> Opinion {
     let found = match &report.findings {
         Some(PhaseFindings::Validate(findings)) => {

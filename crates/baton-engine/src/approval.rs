@@ -35,7 +35,7 @@ pub struct Approver {
 /// A public key, and when it counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
-    /// The key, as it stands in a file of SSH.
+    /// The key, as it is in a file of SSH.
     pub key: String,
     /// Not before this time.
     pub valid_after: Option<Timestamp>,
@@ -85,7 +85,7 @@ impl Approval {
         if names.is_empty() { "anybody".to_owned() } else { names.join(", ") }
     }
 
-    /// Says in words what is demanded.
+    /// Describes in words what is demanded.
     pub fn in_words(&self) -> String {
         let signed = if self.signed { ", signed" } else { "" };
         match (self.at_least, self.approvers.len()) {
@@ -221,7 +221,7 @@ pub(crate) fn is_enough(handoff: &mut Handoff, decide: &Decide) -> bool {
 }
 
 impl Handoff {
-    /// Says how many have decided so far, of how many, and who; `None` where one is enough or nobody has.
+    /// Returns how many have decided so far, of how many, and who; `None` where one is enough or nobody has.
     pub fn approved_so_far(&self) -> Option<String> {
         let approval = self.terms.approval.as_ref().filter(|approval| approval.at_least > 1)?;
         let mut choices: Vec<&Vote> = Vec::new();

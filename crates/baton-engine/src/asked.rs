@@ -34,7 +34,7 @@ pub enum AskedFault {
     /// The identifier that it wants to have is not safe.
     #[error(transparent)]
     Id(#[from] UnsafeId),
-    /// A time is none.
+    /// A time cannot be read.
     #[error("the {0} is not a number of seconds")]
     Seconds(&'static str),
     /// The retries cannot be worked out.

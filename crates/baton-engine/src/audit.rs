@@ -314,7 +314,7 @@ impl Auditor {
         }
     }
 
-    /// Takes a fault that the store told of.
+    /// Takes a fault that the store reported.
     pub fn damage(&mut self, message: String) {
         self.audit.findings.push(AuditFinding {
             seq: None,

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-/// Tells the time. It never runs backwards, whatever the machine's clock does.
+/// A clock. It never runs backwards, whatever the machine's clock does.
 pub trait Clock: Send + Sync {
     /// Returns the time, in whole microseconds.
     fn now(&self) -> Timestamp;

@@ -30,6 +30,21 @@ pub enum Door {
     Rehearsal,
 }
 
+impl Door {
+    /// Returns what people call it: decided through …
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Door::CommandLine => "the command line",
+            Door::Terminal => "the terminal of the run",
+            Door::Http => "the server",
+            Door::AnswersFile => "a file of answers",
+            Door::Checks => "the checks of the gate",
+            Door::Advisory => "the advisory gate",
+            Door::Rehearsal => "a rehearsal",
+        }
+    }
+}
+
 impl fmt::Display for Door {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(formatter)

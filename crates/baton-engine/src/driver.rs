@@ -39,12 +39,12 @@ use crate::Fence;
 use crate::agent::{Activity, Agent, Job};
 use crate::clock::Clock;
 use crate::definition::Definition;
-use crate::engine::Random;
-use crate::evidence::{Evidence, KeptBytes};
+use crate::engine::{Random, means_the_newest_run};
+use crate::evidence::{Evidence, KeptBytes, SeenFile};
 use crate::flow::{self, NoWayBack};
 use crate::handoff::Terms;
 use crate::handover::{self, Copy, Handover};
-use crate::id::{HandoffId, RunId};
+use crate::id::{HandoffId, LAST, RunId};
 use crate::journal::Event;
 use crate::lifecycle::Accept;
 use crate::people::{People, Question};
@@ -272,6 +272,11 @@ pub fn handed_to(run: &Run, tracked: &TrackedHandoff) -> Vec<Handover> {
     handover::given(run, tracked)
 }
 
+/// Returns the files that a handoff is given, as they were when they were examined.
+pub fn files_handed_to(run: &Run, tracked: &TrackedHandoff) -> Vec<SeenFile> {
+    handover::files(run, tracked)
+}
+
 /// Renders what the agent of a step would be told.
 pub fn prompt_of(run: &Run, tracked: &TrackedHandoff, delimiter: &str) -> Result<Prompt, BriefFault> {
     Ok(Brief::of(run, tracked).ok_or(RecordFault::NoPhase)?.tell(delimiter, None)?.prompt)
@@ -288,6 +293,7 @@ impl Driver {
     ) -> Result<WorkspaceLock, DriverProblem> {
         let workspace = self.team.lock(&definition.workspace, run, &self.claimant)?;
         let id = HandoffId::parse(run.as_str()).map_err(StoreError::invalid)?;
+        self.refuse_taken_ids(&id).await?;
         let mut terms = Terms::between(from, ORCHESTRATOR);
         // A run that lost its driver is taken up again, however often that happens.
         terms.retry = retry::Policy { max_retries: retry::RETRIES_MAX, ..retry::Policy::NEVER };
@@ -299,6 +305,20 @@ impl Driver {
         let accept = Accept { id, run: run.clone(), terms, request, notes: Vec::new() };
         self.store.accept(vec![accept], self.clock.now()).await?;
         Ok(workspace)
+    }
+
+    /// Refuses an id that a run cannot have: the word that means the newest one, and one below which somebody has sent
+    /// something. A phase of the run could not be called what it must be called, and the run would fail on the way.
+    async fn refuse_taken_ids(&self, run: &HandoffId) -> Result<(), StoreError> {
+        if run.as_str() == LAST {
+            return Err(means_the_newest_run());
+        }
+        let Some(below) = self.store.ids_beginning_with(&format!("{run}."), 1).await?.pop() else { return Ok(()) };
+        if self.store.find(run).await?.is_some() {
+            // It belongs to the run that is there, or the store says whose the id is.
+            return Ok(());
+        }
+        Err(StoreError::Taken { what: "id", value: run.to_string(), existing: below })
     }
 
     /// Drives a run until it ends, until only people can let it go on, or until it is told to stop. Its workspace is taken

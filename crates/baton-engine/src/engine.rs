@@ -14,7 +14,9 @@ mod inbox;
 mod judge;
 mod listing;
 mod look;
+mod outage;
 mod problem;
+mod recent_runs;
 mod report;
 mod requeue;
 mod resolve;
@@ -32,10 +34,13 @@ pub use follow::Follower;
 pub use inbox::{InboxPage, InboxPlace, NotAPlace};
 pub use judge::{IncomingDocument, JudgedDocument, SessionTask, ValidDocument, Yardstick};
 pub use look::{RunRecord, accepted_request, document_of, examined_of, reported_document, shown_document};
+pub use outage::StoreNews;
 pub use problem::{IdKind, Problem};
+pub use recent_runs::RecentRuns;
 pub use report::{HandedIn, NoAnswer};
+pub(crate) use send::means_the_newest_run;
 pub use send::{NewHandoff, TermsFault, WantedTerms, WantedTime, WordFault, agent_name, plain_key, plain_name};
-pub use wait::{StoreNews, WaitFor};
+pub use wait::WaitFor;
 
 use crate::clock::Clock;
 pub use crate::door::Door;
@@ -70,12 +75,14 @@ use crate::token::AccessRole;
 pub struct Engine {
     /// Keeps handoffs and their journal.
     pub store: Arc<dyn Store>,
-    /// Tells the time.
+    /// The clock that all verbs use.
     pub clock: Arc<dyn Clock>,
     /// Makes ids and the jitter of retries.
     pub random: Arc<dyn Random>,
     /// What documents are judged by where no workflow says otherwise.
     pub settings: Arc<Settings>,
+    /// Runs that were read a moment ago.
+    pub recent: Arc<RecentRuns>,
 }
 
 /// Produces random values.

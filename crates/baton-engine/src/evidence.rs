@@ -38,7 +38,7 @@ pub trait Evidence: Send + Sync {
     /// Compares every claim of a report with what can be seen.
     async fn examine(&self, scene: &Scene, report: &Report) -> Vec<ExaminedClaim>;
 
-    /// Finds out what stands at paths of a workspace now, in their order, without what Baton itself keeps there
+    /// Finds out what is at paths of a workspace now, in their order, without what Baton itself keeps there
     /// (`views`). The error says why the workspace cannot be examined.
     async fn identify(
         &self,
@@ -284,7 +284,7 @@ pub fn digest(examined: &[ExaminedClaim]) -> Option<Digest> {
     (!examined.is_empty()).then(|| Digest::of(stored::examined(examined).as_bytes()))
 }
 
-/// Says what was refuted and is not allowed, one line each; `None` if nothing was.
+/// Returns what was refuted and is not allowed, one line each; `None` if nothing was.
 ///
 /// Further lines of what a command wrote are indented, so that none of them can pass as a finding.
 pub fn refuted(examined: &[ExaminedClaim]) -> Option<String> {

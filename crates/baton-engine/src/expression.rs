@@ -37,7 +37,7 @@ pub enum ExpressionFault {
 }
 
 impl ExpressionFault {
-    /// Says what went wrong, without the name of the template: every caller knows which one it is.
+    /// Describes what went wrong, without the name of the template: every caller knows which one it is.
     pub(crate) fn new(line: Option<usize>, error: &Error) -> ExpressionFault {
         let why = match (error.kind(), error.detail()) {
             (ErrorKind::OutOfFuel, _) => return ExpressionFault::Endless { line },

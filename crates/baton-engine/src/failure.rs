@@ -138,7 +138,7 @@ impl Code {
 }
 
 impl Failure {
-    /// Tells what went wrong; the code says whether another attempt makes sense.
+    /// Describes what went wrong; the code says whether another attempt makes sense.
     pub fn new(code: Code, message: impl Into<String>) -> Failure {
         let chance = code.chance();
         let mut message = message.into();

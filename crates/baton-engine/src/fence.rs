@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Tells a claim from those before it. Whoever has an older one has lost the handoff, and whatever it says has no effect:
+/// The number of a claim, which grows with each one. Whoever has an older one has lost the handoff, and nothing that
+/// they send has any effect:
 ///
 /// ```text
 /// worker A                 store                    worker B

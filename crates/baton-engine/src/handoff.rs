@@ -28,7 +28,7 @@ pub struct WrittenDocument {
     pub dialect: String,
     /// The document itself.
     pub text: String,
-    /// The file that it stands in, relative to the workspace, where it is known.
+    /// The file that it is in, relative to the workspace, where it is known.
     pub path: Option<String>,
     /// Warnings of rules; it counts anyway.
     pub warnings: Box<[String]>,
@@ -172,7 +172,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// Says something that answers no question.
+    /// Makes a note that does not answer a question.
     pub fn new(about: About, from: impl Into<String>, text: impl Into<String>) -> Note {
         Note { about, from: from.into(), text: text.into(), question: None }
     }
@@ -336,12 +336,12 @@ impl Handoff {
         Some(Digest::of(text.as_bytes()))
     }
 
-    /// Tells the next attempt something; the oldest notes make room.
+    /// Leaves a note for the next attempt; the oldest notes make room.
     pub(crate) fn note(&mut self, about: About, from: &str, text: &str) {
         self.note_answer(about, from, text, None);
     }
 
-    /// Tells the next attempt something, with the question that it answers.
+    /// Leaves a note for the next attempt, with the question that it answers.
     pub(crate) fn note_answer(&mut self, about: About, from: &str, text: &str, question: Option<&str>) {
         self.notes.push(Note { question: question.map(short), ..Note::new(about, from, short(text)) });
         let superfluous = self.notes.len().saturating_sub(NOTES_MAX);

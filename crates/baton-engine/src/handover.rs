@@ -1,7 +1,7 @@
 //! What a finished handoff gives to those that follow: who gives to whom, and what it says.
 //!
 //! A handover is everything that an agent said when it handed its work over. It follows from the journal alone, so that
-//! every door tells the next agent the same. All of it stands in a file that the prompt names; what the next agent
+//! every door tells the next agent the same. All of it is in a file that the prompt names; what the next agent
 //! needs at once stands in the prompt itself.
 
 mod givers;
@@ -18,6 +18,7 @@ pub(crate) use text::{artifact, decision, paths, question, spec_path};
 use baton_protocol::model::Report;
 
 use crate::answer;
+use crate::evidence::{SeenFile, seen_files};
 use crate::flow;
 use crate::handoff::WrittenDocument;
 use crate::lifecycle::{Decide, Decision};
@@ -25,10 +26,10 @@ use crate::run::{Run, TrackedHandoff};
 use crate::step::{Role, Step};
 use sheet::Sheet;
 
-/// So many handovers stand in a prompt one by one. More are put together, with one file for all.
+/// How many handovers stand in a prompt one by one. More are put together, with one file for all.
 const SINGLE_MAX: usize = 12;
 
-/// What somebody hands over, as it stands in a prompt.
+/// What somebody hands over, as it is written in a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Handover {
     /// Whose it is: the phase and the agent.
@@ -44,7 +45,7 @@ pub struct Handover {
 pub struct Copy {
     /// Where, relative to the workspace.
     pub path: String,
-    /// What stands in it.
+    /// Its content.
     pub text: String,
 }
 
@@ -64,6 +65,20 @@ pub(crate) fn given(run: &Run, receiver: &TrackedHandoff) -> Vec<Handover> {
     }
     handovers.retain(|handover| !handover.text.trim().is_empty());
     handovers
+}
+
+/// Returns the files that a handoff is given by those before it, as they were when they were examined: each once, the latest.
+pub(crate) fn files(run: &Run, receiver: &TrackedHandoff) -> Vec<SeenFile> {
+    let blocked = receiver.step.about.as_ref().and_then(|about| run.find(about));
+    let helps = receiver.step.role == Role::Delegation;
+    let all = givers(run, &receiver.step).into_iter().chain(blocked.filter(|_| helps));
+    let mut files: Vec<SeenFile> = Vec::new();
+    for file in all.flat_map(|giver| seen_files(&giver.examined)) {
+        files.retain(|known| known.path != file.path);
+        files.push(file);
+    }
+    files.retain(|file| file.sha256.is_some());
+    files
 }
 
 /// Returns what an agent that starts again has said and changed before.
@@ -188,7 +203,7 @@ fn whole_report(sheet: &mut Sheet, run: &Run, tracked: &TrackedHandoff) {
     sheet.line("whole report", Some(&format!("{file}{also}{copy}")));
 }
 
-/// Returns whether a document stands in a file of the agent's own, which the agent and others may change.
+/// Returns whether a document is in a file of the agent's own, which the agent and others may change.
 fn is_own(written: &WrittenDocument) -> bool {
     written.path.as_deref().is_some_and(|path| !path.starts_with(".baton/"))
 }
@@ -222,14 +237,14 @@ fn together(run: &Run, receiver: &TrackedHandoff) -> String {
     format!("{}.given.md", place(run, receiver))
 }
 
-/// Copies stand beside the folders of the attempts.
+/// Copies are beside the folders of the attempts.
 fn place(run: &Run, tracked: &TrackedHandoff) -> String {
     let id = tracked.handoff.id.as_str();
     let step = id.strip_prefix(run.id.as_str()).unwrap_or(id).trim_start_matches('.');
     [".baton/runs/", run.id.as_str(), "/handed/", step].concat()
 }
 
-/// Says in a line what people made of a gate.
+/// Describes in one line what people decided at a gate.
 fn gate_ending(by: &str, decide: &Decide) -> String {
     let (word, said) = match &decide.decision {
         Decision::Approve => ("approved", decide.note.as_ref()),
@@ -241,7 +256,7 @@ fn gate_ending(by: &str, decide: &Decide) -> String {
     format!("{word} by {by}{}", said.unwrap_or_default())
 }
 
-/// Says in a line how a finished step ended.
+/// Describes in one line how a finished step ended.
 fn ending(run: &Run, tracked: &TrackedHandoff) -> String {
     match (tracked.step.role, &tracked.decided) {
         (Role::Gate, Some(decide)) => gate_ending(&tracked.deciders().unwrap_or_default(), decide),

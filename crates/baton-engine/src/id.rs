@@ -21,7 +21,7 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// Reads an identifier; the error says why it is none.
+            /// Reads an identifier; the error says why it is not one.
             pub fn parse(text: impl Into<String>) -> Result<Self, UnsafeId> {
                 let text = text.into();
                 match unsafe_id::fault(&text) {
@@ -77,6 +77,9 @@ id! {
     /// Identifies a run: handoffs with a common journal.
     RunId, "run"
 }
+
+/// Means the run that was begun last, wherever an id is given. Nothing new is called so.
+pub const LAST: &str = "last";
 
 impl RunId {
     /// Returns the run of a handoff that belongs to no other: it is a run of its own.

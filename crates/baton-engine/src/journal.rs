@@ -50,7 +50,7 @@ pub struct Event {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Hash(pub [u8; 32]);
 
-/// What stands before an event in its run.
+/// The predecessor of an event in its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     /// The number of the last event; 0 if there is none.
@@ -112,12 +112,12 @@ impl Event {
         Hash(sha.finalize().into())
     }
 
-    /// Returns this event as what stands before the next.
+    /// Returns this event as the predecessor of the next one.
     pub fn head(&self) -> Head {
         Head { seq: self.seq, hash: self.hash }
     }
 
-    /// Says where it stands.
+    /// Returns its place in the journal, for messages.
     pub fn place(&self) -> String {
         format!("event {} of run `{}`", self.seq, self.run)
     }

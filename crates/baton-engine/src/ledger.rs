@@ -123,7 +123,7 @@ impl LedgerEntry {
         Hash(sha.finalize().into())
     }
 
-    /// Returns this entry as what stands before the next.
+    /// Returns this entry as the predecessor of the next one.
     pub fn end(&self) -> LedgerEnd {
         LedgerEnd { number: self.number, digest: self.digest, at: self.at }
     }

@@ -71,9 +71,9 @@ type Listener = Box<dyn Fn(&LedgerTrouble) + Send + Sync>;
 /// Why entries could not be made or delivered.
 #[derive(Default)]
 struct ToldTrouble {
-    /// What must still be told.
+    /// What must still be reported.
     waiting: Option<LedgerTrouble>,
-    /// What was told last; it is not said twice.
+    /// What was reported last; it is not repeated.
     told: Option<LedgerTrouble>,
 }
 
@@ -92,13 +92,14 @@ impl LedgerKeeper {
         }))
     }
 
-    /// Tells trouble as soon as there is some; otherwise [`settle`](LedgerKeeper::settle) returns it.
+    /// Reports trouble to a listener at once; otherwise [`settle`](LedgerKeeper::settle) returns it.
     pub fn tells_at_once(&self, listener: impl Fn(&LedgerTrouble) + Send + Sync + 'static) {
         // Whoever was told first hears all of it.
         let _ = self.0.listener.set(Box::new(listener));
     }
 
-    /// Waits until everything that was noted is entered and delivered. Returns what went wrong and was not told yet.
+    /// Waits until everything that was noted is entered and delivered. Returns what went wrong and was not reported
+    /// yet.
     pub async fn settle(&self) -> Option<LedgerTrouble> {
         self.0.settle().await;
         self.0.untold()
@@ -354,8 +355,16 @@ impl Store for LedgerKeeper {
         self.0.store.token_with(digest).await
     }
 
+    async fn token(&self, id: &str) -> Result<Option<AccessToken>, StoreError> {
+        self.0.store.token(id).await
+    }
+
     async fn revoke_token(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
         self.0.store.revoke_token(id, at).await
+    }
+
+    async fn remove_ended_sessions(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.0.store.remove_ended_sessions(now).await
     }
 
     fn changes(&self) -> u64 {

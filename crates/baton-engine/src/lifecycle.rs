@@ -108,6 +108,25 @@ impl Command {
             Command::Route(_) => "route",
         }
     }
+
+    /// Returns whether only whoever holds a claim says this.
+    pub fn is_of_claimant(&self) -> bool {
+        match self {
+            Command::Acknowledge(_)
+            | Command::Heartbeat(_)
+            | Command::Report(_)
+            | Command::Fail(_)
+            | Command::Verify(_)
+            | Command::Release(_) => true,
+            Command::Claim(_)
+            | Command::Expire(_)
+            | Command::Resume(_)
+            | Command::Decide(_)
+            | Command::Cancel(_)
+            | Command::Requeue(_)
+            | Command::Route(_) => false,
+        }
+    }
 }
 
 /// Applies a command. The time of an event is never before that of the one before it.
@@ -163,8 +182,8 @@ fn happen(handoff: &Handoff, command: &Command, at: Timestamp) -> Result<(Handof
     Ok((next, actions))
 }
 
-/// Says what must be journalled of a refused command: a document of somebody who does not hold the handoff any more, or a
-/// decision of somebody who may not make it.
+/// Returns what must be journalled of a refused command: a document from somebody who no longer holds the handoff, or a
+/// decision by somebody who may not make it.
 pub fn to_journal(command: &Command, refusal: &Refusal) -> Option<RefusedCommand> {
     if let Command::Decide(decide) = command {
         return decide.to_journal(refusal);

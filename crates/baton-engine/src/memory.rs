@@ -1,4 +1,4 @@
-//! A store in memory, with a clock and chance that stand still: what tests of everything above the store stand on.
+//! A store in memory, with a clock and a chance that never change: the ground for tests of everything above the store.
 //!
 //! It does what the [`StoreModel`] says, so what the conformance suite demands of databases is known to be possible. It is
 //! there with the feature `test-support` only, and no program that somebody uses has that.
@@ -266,8 +266,16 @@ impl Store for MemoryStore {
         Ok(self.look(|model| model.token_with(digest)))
     }
 
+    async fn token(&self, id: &str) -> Result<Option<AccessToken>, StoreError> {
+        Ok(self.look(|model| model.token(id)))
+    }
+
     async fn revoke_token(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
         Ok(self.change("revoke_token", |model| model.revoke_token(id, at)))
+    }
+
+    async fn remove_ended_sessions(&self, now: Timestamp) -> Result<u64, StoreError> {
+        Ok(self.change("remove_ended_sessions", |model| model.remove_ended_sessions(now)))
     }
 
     fn changes(&self) -> u64 {

@@ -149,7 +149,7 @@ impl ExpectedReply {
     }
 }
 
-/// Says whether the run itself asks how it goes on, not a workflow or an agent.
+/// Returns whether the run itself asks how it goes on, not a workflow or an agent.
 fn is_the_runs_own(terms: &Terms) -> bool {
     terms.step.as_ref().is_some_and(|step| matches!(step.role, Role::Failure | Role::Limit))
 }

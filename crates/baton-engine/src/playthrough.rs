@@ -24,19 +24,19 @@ use crate::lifecycle::{Accept, Command, Decide, Decision, Ending, Fail, HandIn, 
 use crate::run::{JournalFault, Run, TrackedHandoff};
 use crate::step::{ORCHESTRATOR, Role, Step};
 
-/// So many ways are gone at most; a workflow that has more is shown as far as that.
+/// How many ways are tried at most; a workflow with more is shown only that far.
 const PLAYS_MAX: usize = 2_000;
 
 /// After so many answers that were all given before at their place, a way is the same as one that was gone already.
 const KNOWN_MAX: usize = 30;
 
-/// So long is a way at most.
+/// How many acts one way has at most.
 const ACTS_MAX: usize = 2_000;
 
 /// What came of playing a workflow through.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Playthrough {
-    /// Every phase of the workflow, in the order of the file; those inside others stand behind them.
+    /// Every phase of the workflow, in the order of the file; those inside others are behind them.
     pub phases: Vec<PlayedPhase>,
     /// How runs ended, and how many did so. What went on as another one before is not followed to its end.
     pub endings: BTreeMap<String, usize>,

@@ -1,6 +1,6 @@
 //! The prompt of an agent: what to do, with what, and how to report it.
 //!
-//! A prompt is a template over a request. What the author of the workflow wrote stands there as it is; what other agents
+//! A prompt is a template over a request. What the author of the workflow wrote is there as it is; what other agents
 //! or people wrote is fenced as data, with its origin, and is never read as a template. Pure: no file, no clock, no
 //! randomness; the delimiter of the fences comes from outside.
 
@@ -49,6 +49,8 @@ pub struct Briefing<'a> {
     pub request: &'a Request,
     /// What those before it have handed over.
     pub handovers: &'a [Handover],
+    /// Whether the agent must fetch the files that were handed over, where they are not on its machine.
+    pub fetches_files: bool,
     /// What happened before that, in a line each.
     pub index: Option<&'a Handover>,
     /// What the agent itself has handed in before, if it starts again.
@@ -88,7 +90,7 @@ pub struct Briefing<'a> {
 }
 
 impl<'a> Briefing<'a> {
-    /// Tells an agent what a request asks for, and nothing else.
+    /// Makes a briefing of what a request asks for, and nothing else.
     pub fn plain(agent: &'a str, request: &'a Request, delimiter: &'a str) -> Briefing<'a> {
         Briefing {
             workflow: "",
@@ -99,6 +101,7 @@ impl<'a> Briefing<'a> {
             dialect: Dialect::Native,
             request,
             handovers: &[],
+            fetches_files: false,
             index: None,
             memory: None,
             notes: &[],

@@ -1,10 +1,10 @@
-//! What kept an attempt away from what judges it: its record, and how people are told.
+//! What kept an attempt away from what judges it: its record, and how people learn of it.
 
 use std::fmt;
 
 use crate::run::Run;
 
-/// So many phases are named for one kind of protection.
+/// How many phases are named for one kind of protection.
 const PHASES_MAX: usize = 5;
 
 /// What kept the processes of an attempt away from everything that is not theirs.
@@ -14,7 +14,7 @@ pub enum Protection {
     Bubblewrap,
     /// Rules of the kernel about files; its processes were not apart from others.
     Landlock {
-        /// Why it was no more than that.
+        /// Why there was no more protection than that.
         why: String,
     },
     /// Nothing.
@@ -41,7 +41,7 @@ impl fmt::Display for Protection {
     }
 }
 
-/// Tells which phases of a run were not fully protected, one line for each kind of protection.
+/// Lists the phases of a run that were not fully protected, one line for each kind of protection.
 pub fn gaps(run: &Run) -> Vec<String> {
     let mut found: Vec<(&Protection, Vec<&str>)> = Vec::new();
     for tracked in run.handoffs() {

@@ -62,7 +62,7 @@ pub struct RehearsedNext {
     pub steps: Vec<Following>,
     /// What a person is asked.
     pub questions: Vec<Question>,
-    /// Why it cannot be told any further.
+    /// Why it cannot be rehearsed any further.
     pub unknown: Option<FlowFault>,
 }
 
@@ -73,7 +73,7 @@ pub struct Following {
     pub step: Step,
     /// Who is to work.
     pub to: String,
-    /// What they are told, or why that cannot be made.
+    /// Their prompt, or why it cannot be made.
     pub prompt: Option<Result<Prompt, BriefFault>>,
 }
 

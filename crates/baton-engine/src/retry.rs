@@ -53,7 +53,8 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// So often a refused report is tried again at once. Who has not mended it by then will not do so in a hurry.
+    /// How often a refused report is tried again at once. An agent that has not mended it by then will not do so in a
+    /// hurry.
     pub const AT_ONCE_MAX: u32 = 3;
 
     /// Never tries again.

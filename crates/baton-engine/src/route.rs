@@ -69,7 +69,7 @@ pub fn reasons(workflow: &Workflow, agent: &str) -> Vec<String> {
     let rows = workflow.routes.iter().filter(blocked);
     let rows = rows.filter(|row| row.agent.as_deref().is_none_or(|pattern| fits(pattern, agent)));
     let built_in = DEFAULT_ROUTES.iter().filter(|row| same_word(row.agent, agent)).map(|row| row.reason);
-    // A pattern is no word that an agent could say.
+    // A pattern is not a word that an agent could say.
     let patterns = |reason: &&str| !reason.contains('*');
     let all = workflow.reasons.iter().map(String::as_str);
     let all = all.chain(rows.filter_map(|row| row.reason.as_deref()).filter(patterns)).chain(built_in);

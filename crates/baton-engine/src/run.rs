@@ -74,7 +74,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Begins with the event that accepted a run; the error says why it is none.
+    /// Begins with the event that accepted a run; the error says why it does not.
     pub fn begin(event: &Event) -> Result<Run, JournalFault> {
         let Fact::Accepted(accept) = fact_of(event)? else { return Err(JournalFault::NoRequest) };
         if accept.terms.step.as_ref().map(|step| step.role) != Some(Role::Run) {
@@ -369,7 +369,7 @@ impl Run {
         self.index.about(id).iter().map(|place| self.at(*place))
     }
 
-    /// Returns the phase that a question to a person is about; itself, if it is none.
+    /// Returns the handoff that a question about a limit or a failure is about; any other handoff speaks for itself.
     pub(crate) fn speaker(&self, id: &HandoffId) -> HandoffId {
         let mut speaker = id.clone();
         while let Some(tracked) = self.find(&speaker)

@@ -31,8 +31,8 @@ pub trait Runs: Send + Sync {
         caller: &Caller,
     ) -> Result<String, DriverProblem>;
 
-    /// Tells the driver of a run in this process to stop: its agents are ended, and it can be resumed. Returns whether
-    /// it was not stopping already.
+    /// Stops the driver of a run in this process: its agents are ended, and the run can be resumed. Returns whether it
+    /// was not stopping already.
     fn stop(&self, run: &RunId) -> bool;
 }
 

@@ -52,7 +52,8 @@ pub struct Spent {
 /// What several turns have spent together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spending {
-    /// All that was told. Its cost is that of the turns whose price is known; `None` if that is none.
+    /// The sum of all that was reported. The cost is that of the turns whose price is known; `None` if no turn has a
+    /// known price.
     pub spent: Spent,
     /// How many turns used tokens without a known price.
     pub unpriced: u32,

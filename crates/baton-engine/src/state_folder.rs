@@ -10,10 +10,10 @@ use sha2::{Digest as _, Sha256};
 use crate::Fence;
 use crate::id::{HandoffId, RunId};
 
-/// So many characters of a folder's name are kept, for people who look for it.
+/// How many characters of a folder's name are kept, for people who look for it.
 const NAME_CHARACTERS: usize = 32;
 
-/// So many bytes of the hash tell folders of the same name apart.
+/// How many bytes of the hash distinguish folders of the same name.
 const HASH_BYTES: usize = 6;
 
 /// The folder that holds one folder for each project and workspace.

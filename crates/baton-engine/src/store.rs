@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::Fence;
 use crate::evidence::Content;
-use crate::handoff::{Digest, Handoff, StateName, WrittenDocument};
+use crate::handoff::{Digest, Handoff, StateName, Terms, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Hash, Head};
 use crate::ledger::LedgerEntry;
@@ -182,8 +182,15 @@ pub trait Store: Send + Sync {
     /// Finds the token with this digest, whether or not it is still valid.
     async fn token_with(&self, digest: &Hash) -> Result<Option<AccessToken>, StoreError>;
 
+    /// Finds the token with this id, whether or not it is still valid.
+    async fn token(&self, id: &str) -> Result<Option<AccessToken>, StoreError>;
+
     /// Takes a token back. Returns whether there is one with this id; taken back once, the first time counts.
     async fn revoke_token(&self, id: &str, at: Timestamp) -> Result<bool, StoreError>;
+
+    /// Removes the sessions of browsers that were taken back, or have ended by then. Returns how many. Tokens stay: people look
+    /// up who somebody was.
+    async fn remove_ended_sessions(&self, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Returns a number that grows when something may have changed, by whomever.
     fn changes(&self) -> u64;
@@ -365,7 +372,7 @@ pub enum StoreError {
     #[error("{0}")]
     Invalid(String),
     /// The id or the key belongs to another request.
-    #[error("the {what} `{value}` belongs to another request: {existing}")]
+    #[error("the {what} `{}` belongs to another request: {existing}", Terms::readable_key(value))]
     Taken {
         /// `id` or `key`.
         what: &'static str,
@@ -410,12 +417,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Tells what is not within the limits.
+    /// The error when something is not within the limits.
     pub fn invalid(why: impl fmt::Display) -> StoreError {
         StoreError::Invalid(why.to_string())
     }
 
-    /// Tells what is not what was written.
+    /// The error when something is not what was written.
     pub fn damaged(why: impl fmt::Display) -> StoreError {
         StoreError::Damaged(why.to_string())
     }

@@ -54,7 +54,7 @@ pub enum Unreadable {
 }
 
 impl Unreadable {
-    /// Says where in the store it stands.
+    /// Turns it into a store error that names where in the store it was found.
     pub fn at(self, place: &str) -> store::StoreError {
         let told = format!("{place}: {self}");
         match self {

@@ -58,7 +58,7 @@ impl AccessRole {
         AccessRole::ALL.into_iter().find(|role| role.as_str() == word)
     }
 
-    /// Returns whether a person stands behind it, who may decide.
+    /// Returns whether a person is behind it, who may decide.
     pub fn is_person(self) -> bool {
         matches!(self, AccessRole::Approver | AccessRole::Admin)
     }

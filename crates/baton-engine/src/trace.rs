@@ -34,7 +34,7 @@ impl TraceIds {
         self.hex(&format!("attempt\n{id}\n{fence}"), 8)
     }
 
-    /// Returns what an agent is told, so that its own spans become part of its attempt.
+    /// Returns the variables that an agent gets, so that its own spans become part of its attempt.
     pub fn traceparent(&self, id: &HandoffId, fence: Fence) -> String {
         format!("00-{}-{}-01", self.trace(), self.attempt(id, fence))
     }

@@ -32,7 +32,7 @@ const PROSE: &str = "All done!";
 enum Act {
     Says(&'static str),
     Fails(Failure, AfterFailure),
-    /// Tells its spending, and never ends by itself.
+    /// Reports its spending, and never ends by itself.
     Spends(Spent),
 }
 

@@ -4,6 +4,8 @@ use baton_engine::{HandoffId, RunId};
 
 /// The list of runs.
 pub const RUNS: &str = "/runs";
+/// The form that starts a run, of the workflow `?workflow=NAME`; the same address takes it.
+pub const START: &str = "/start";
 /// What waits for people.
 pub const INBOX: &str = "/inbox";
 /// The agents and their queues.
@@ -74,6 +76,11 @@ pub fn retry(id: &RunId) -> String {
     format!("{}/retry", run(id))
 }
 
+/// The form that starts a run of a workflow.
+pub fn start(workflow: &str) -> String {
+    with_query(START, &[("workflow", workflow)])
+}
+
 /// One question.
 pub fn question(handoff: &HandoffId) -> String {
     format!("{INBOX}/{}", encoded(handoff.as_str()))
@@ -109,7 +116,7 @@ pub fn with_query(address: &str, members: &[(&str, &str)]) -> String {
     if members.is_empty() { address.to_owned() } else { format!("{address}?{}", members.join("&")) }
 }
 
-/// Writes a text so that it can stand anywhere in an address.
+/// Writes a text so that it can be anywhere in an address.
 pub fn encoded(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -70,8 +70,8 @@ fn agents(viewer: &Viewer<'_>, list: &AgentList<'_>) -> Markup {
         div #(live::AGENTS) {
             @if list.rows.is_empty() {
                 (empty("No agents yet", html! {
-                    p { "An agent appears here when something is sent to it:" }
-                    pre { "baton send request.yaml --to AGENT" }
+                    p { "Agents of workflows that the server knows appear here, and those that something is sent to:" }
+                    pre { "baton serve --workflow PATH\nbaton send request.yaml --to AGENT" }
                 }))
             } @else {
                 ul.cards { @for row in list.rows { (card(viewer, row)) } }
@@ -93,7 +93,9 @@ fn card(viewer: &Viewer<'_>, row: &AgentRow) -> Markup {
             }
             p.why {
                 @if *is_paused { "Nothing is handed out while the queue is paused." }
-                @else if *waiting == 0 && *working == 0 { "Nothing waits." }
+                @else if *waiting == 0 && *working == 0 {
+                    @if figures.ended == 0 { "No work so far." } @else { "Nothing waits." }
+                }
                 @else if let Some(oldest) = oldest { "The oldest was sent " (since(*oldest, viewer.now)) "." }
                 @if let Some(limit) = limit { " At most " (limit) " at the same time." }
             }

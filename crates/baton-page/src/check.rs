@@ -12,7 +12,7 @@ use crate::{address, markdown};
 /// The name of the field with the document.
 pub const DOCUMENT_FIELD: &str = "document";
 
-/// So many findings are shown.
+/// How many findings are shown.
 const FINDINGS_MAX: usize = 100;
 
 /// The longest line of a document that is repeated beside a finding.
@@ -141,7 +141,7 @@ pub fn rule_page(viewer: &Viewer<'_>, rule: &Rule) -> Markup {
 }
 
 /// Returns what a rule checks, in one sentence.
-fn first_sentence(rule: &Rule) -> String {
+pub(crate) fn first_sentence(rule: &Rule) -> String {
     let manual = rule.manual();
     let is_around = |line: &&str| line.starts_with('#') || line.trim().is_empty();
     let paragraph = manual.lines().skip_while(is_around).take_while(|line| !line.trim().is_empty());

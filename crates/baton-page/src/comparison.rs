@@ -3,7 +3,7 @@
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use baton_views::run_summary::{PhaseSummary, RunSummary};
-use baton_views::words::DID_NOT_PASS;
+use baton_views::words::{DID_NOT_PASS, counted, one_line, took};
 use maud::{Markup, html};
 
 use crate::address;
@@ -50,9 +50,14 @@ fn steps(run: &Run) -> Vec<&TrackedHandoff> {
     run.handoffs().filter(|tracked| tracked.step.role != Role::Run).collect()
 }
 
+/// Returns how many steps of two runs came to the same, from the first on.
+fn equal_steps(first: &[&TrackedHandoff], second: &[&TrackedHandoff]) -> usize {
+    first.iter().zip(second).take_while(|(one, other)| came_to(one) == came_to(other)).count()
+}
+
 fn parted(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> Markup {
     let (first, second) = (steps(a.run), steps(b.run));
-    let same = first.iter().zip(&second).take_while(|(one, other)| came_to(one) == came_to(other)).count();
+    let same = equal_steps(&first, &second);
     let side = |compared: &ComparedRun<'_>, step: Option<&&TrackedHandoff>| {
         html! {
             div.side {
@@ -108,7 +113,8 @@ fn totals(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> Markup {
     }
 }
 
-fn phases(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> Markup {
+/// Returns the names of all phases, each once.
+fn phase_names(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for row in a.summary.phases.iter().chain(&b.summary.phases) {
         let name = row.name.to_string();
@@ -116,17 +122,23 @@ fn phases(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> Markup {
             names.push(name);
         }
     }
-    let find = |side: &ComparedRun<'_>, name: &str| {
-        side.summary.phases.iter().find(|row| row.name.to_string() == name).cloned()
-    };
+    names
+}
+
+fn find<'c>(side: &ComparedRun<'c>, name: &str) -> Option<&'c PhaseSummary> {
+    side.summary.phases.iter().find(|row| row.name.to_string() == name)
+}
+
+fn phases(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> Markup {
+    let names = phase_names(a, b);
     html! {
         h2 { "Phase by phase" }
         div.table tabindex="0" role="region" aria-label="Phases" { table {
             thead { tr { th { "Phase" } th { (a.run.id) } th { (b.run.id) } } }
             tbody { @for name in &names {
                 @let (one, other) = (find(a, name), find(b, name));
-                @let differs = one.as_ref().map(|row| &row.outcome) != other.as_ref().map(|row| &row.outcome);
-                tr.(if differs { "differs" } else { "same" }) { th scope="row" { (name) } td { (phase(one.as_ref())) } td { (phase(other.as_ref())) } }
+                @let differs = one.map(|row| &row.outcome) != other.map(|row| &row.outcome);
+                tr.(if differs { "differs" } else { "same" }) { th scope="row" { (name) } td { (phase(one)) } td { (phase(other)) } }
             } }
         } }
     }
@@ -142,4 +154,48 @@ fn phase(row: Option<&PhaseSummary>) -> Markup {
             }
         }
     }
+}
+
+/// The same as plain text, for programs.
+pub(crate) fn plain(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> String {
+    let mut text = String::new();
+    let mut line = |label: &str, value: &dyn Fn(&ComparedRun<'_>) -> String| {
+        let cell = |side| one_line(&value(side));
+        text.push_str(&format!("{label:<10} {:<32} {}\n", cell(a), cell(b)));
+    };
+    line("run", &|side| side.run.id.to_string());
+    line("workflow", &|side| side.run.definition.name().to_owned());
+    line("state", &|side| side.state.words().to_owned());
+    line("took", &|side| took(side.summary.total.took));
+    line("spent", &|side| side.summary.total.spending.to_string());
+    line("attempts", &|side| side.summary.total.attempts.to_string());
+    line("claims", &|side| side.summary.total.evidence.signs());
+    let (first, second) = (steps(a.run), steps(b.run));
+    let same = equal_steps(&first, &second);
+    if same == first.len() && same == second.len() {
+        text.push_str(&format!("\nboth went the same way: {} with the same outcome\n", counted(same, "step")));
+    } else {
+        text.push_str(&format!("\nthey parted after {}:\n", counted(same, "equal step")));
+        for (side, step) in [(a, first.get(same)), (b, second.get(same))] {
+            let words = step.map_or_else(
+                || "had nothing more to do".to_owned(),
+                |step| format!("{} {}: {}", name(step), step.handoff.state.name().as_str(), own_words(step)),
+            );
+            text.push_str(&format!("  {}: {}\n", side.run.id, one_line(&words)));
+        }
+    }
+    text.push('\n');
+    for phase in phase_names(a, b) {
+        let cell = |side| find(side, &phase).map_or_else(|| "not visited".to_owned(), outcome);
+        let (one, other) = (cell(a), cell(b));
+        let sign = if one == other { ' ' } else { '≠' };
+        text.push_str(&format!("{sign} {phase:<22} {one:<32} {other}\n"));
+    }
+    text
+}
+
+/// Says in a line what a phase came to; how long it took differs between any two runs.
+fn outcome(row: &PhaseSummary) -> String {
+    let attempts = if row.attempts > 1 { format!(", {} attempts", row.attempts) } else { String::new() };
+    format!("{}{attempts}", one_line(&row.outcome))
 }

@@ -1,4 +1,4 @@
-//! What stands in a document, member by member: what was asked, what came back, and the evidence for it.
+//! The content of a document, member by member: what was asked, what came back, and the evidence for it.
 
 use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
 use baton_engine::handoff::WrittenDocument;
@@ -10,10 +10,10 @@ use maud::{Markup, html};
 use crate::address;
 use crate::pieces::{pill, prose, verbatim, verdict_sign};
 
-/// So many members of a list are shown.
+/// How many members of a list are shown.
 const LIST_MAX: usize = 30;
 
-/// So many claims are shown.
+/// How many claims are shown.
 const CLAIMS_MAX: usize = 60;
 
 /// Shows a document in readable form, and all of it folded away. `id` tells its folds from those of others.

@@ -35,12 +35,12 @@ pub fn log_in(viewer: &Viewer<'_>, back: &str, failed: Option<&str>) -> Markup {
     )
 }
 
-/// Says that there is nothing at an address, or nothing for this viewer.
+/// The page for an address with nothing on it, or nothing for this viewer.
 pub fn not_found(viewer: &Viewer<'_>, what: &str) -> Markup {
     error(viewer, "Not found", what, None)
 }
 
-/// Says why something cannot be done, and what to do next.
+/// The page that explains why something cannot be done, and what to do next.
 pub fn error(viewer: &Viewer<'_>, title: &str, what: &str, next: Option<&str>) -> Markup {
     let frame = Frame::still(title, Section::Elsewhere, address::RUNS);
     layout::page(

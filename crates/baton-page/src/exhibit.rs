@@ -7,10 +7,10 @@ use maud::{Markup, html};
 use crate::address;
 use crate::pieces::beginning;
 
-/// So many lines of a file are shown; all of it is a link away.
+/// How many lines of a file are shown; all of it is a link away.
 const LINES_MAX: usize = 120;
 
-/// So many bytes of a file are shown.
+/// How many bytes of a file are shown.
 const BYTES_MAX: usize = 12_000;
 
 /// A file that is decided about.

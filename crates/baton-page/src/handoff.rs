@@ -17,13 +17,13 @@ use crate::layout::{self, Frame, Section, Viewer};
 use crate::pieces::{cost, length, moment, pill, prose, tail, verbatim};
 use crate::{address, document, live};
 
-/// So many lines of the output are shown.
+/// How many lines of the output are shown.
 const OUTPUT_LINES_MAX: usize = 80;
 
-/// So many links to other handoffs are shown.
+/// How many links to other handoffs are shown.
 const LINKS_MAX: usize = 8;
 
-/// So many of the last events are shown.
+/// How many of the last events are shown.
 const EVENTS_MAX: usize = 30;
 
 /// A handoff with everything that is known about it.

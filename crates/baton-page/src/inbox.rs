@@ -10,7 +10,7 @@ use crate::layout::{self, Frame, Section, Viewer};
 use crate::pieces::{empty, pill, since};
 use crate::{address, live};
 
-/// The longest line of what it is about.
+/// The longest line of its subject.
 const LINE_MAX: usize = 200;
 
 /// The longest sentence about what a person is asked.
@@ -85,7 +85,7 @@ pub(crate) fn headline(question: &Question) -> String {
     cut(&first, LINE_MAX)
 }
 
-/// Says in one sentence what a person is asked.
+/// Writes in one sentence what a person is asked.
 pub fn asked(question: &Question) -> String {
     if let Some(first) = question.questions.first().filter(|_| question.reply == ExpectedReply::Clarification) {
         let words = one_line(first.text.trim().lines().next().unwrap_or_default());

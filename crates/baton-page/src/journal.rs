@@ -14,7 +14,7 @@ use crate::run::{Tab, name, title};
 use crate::run_state::RunState;
 use crate::{address, live};
 
-/// So many events stand on a page.
+/// How many events are shown on a page.
 pub const EVENTS_PER_PAGE: usize = 100;
 
 /// The longest line about an event.

@@ -58,6 +58,8 @@ pub struct Viewer<'v> {
     pub name: Option<&'v str>,
     /// Whether they may decide questions.
     pub may_decide: bool,
+    /// Whether they may start runs.
+    pub may_start: bool,
     /// Whether they may call runs off and let them go on.
     pub may_control: bool,
     /// The token that every form sends back.
@@ -222,7 +224,7 @@ fn footer(frame: &Frame<'_>) -> Markup {
         footer.bottom {
             p.keys { kbd { "j" } " " kbd { "k" } " move · " kbd { "Enter" } " open"
                 @if frame.is_decided_on { " · " kbd { "a" } " approve · " kbd { "r" } " reject" } }
-            p { a href=(address::RULES) { "Rules" } " · " a href="/api/openapi.json" { "API" } " · " "runs and questions as text: " code { "curl" } }
+            p { a href=(address::RULES) { "Rules" } " · " a href="/api/openapi.json" { "API" } " · pages as text: " code { "curl" } }
         }
     }
 }

@@ -15,6 +15,7 @@
 //! | logging in, and why something cannot be shown | [`entrance`] |
 //! | the same as plain text | [`plain`] |
 //! | one handoff, with the files that it is about | [`handoff`], [`exhibit`] |
+//! | the form that starts a run | [`starting`] |
 //! | the list of runs; one run with its flow, its handoffs and its journal | [`runs`], [`run`], [`journal`] |
 
 //!
@@ -23,7 +24,8 @@
 //!
 //! let now = "2026-05-04T15:42:00Z".parse().expect("a time");
 //! let viewer = Viewer {
-//!     name: Some("ana"), may_decide: true, may_control: false, csrf: "token", waiting: 2, theme: Theme::System, now,
+//!     name: Some("ana"), may_decide: true, may_start: true, may_control: false, csrf: "token", waiting: 2,
+//!     theme: Theme::System, now,
 //! };
 //! let page = baton_page::entrance::not_found(&viewer, "There is no run <9>.").into_string();
 //! assert!(page.contains("There is no run &lt;9&gt;."));
@@ -52,4 +54,5 @@ mod root_cause;
 pub mod run;
 pub mod run_state;
 pub mod runs;
+pub mod starting;
 mod timeline;

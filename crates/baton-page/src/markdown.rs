@@ -40,7 +40,7 @@ fn item(line: &str) -> Option<&str> {
     line.strip_prefix("- ").or_else(|| line.strip_prefix("* "))
 }
 
-/// Shows what stands between backticks as code.
+/// Shows what is between backticks as code.
 fn spans(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {

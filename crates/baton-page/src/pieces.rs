@@ -39,7 +39,7 @@ pub(crate) fn pill(class: &str, word: &str) -> Markup {
     html! { span.pill.(class) { (word) } }
 }
 
-/// Shows what something cost, or that nobody told.
+/// Shows what something cost, or that it is unknown.
 pub(crate) fn cost(spending: &Spending, tokens: u64) -> Markup {
     let price = spending.to_string();
     html! {
@@ -66,7 +66,7 @@ pub(crate) fn verdict_sign(verdict: ClaimFinding) -> (&'static str, &'static str
     }
 }
 
-/// Says that there is nothing, and what to do next.
+/// Shows that there is nothing, and what to do next.
 pub(crate) fn empty(title: &str, next: Markup) -> Markup {
     html! { div.empty { p.empty-title { (title) } div.empty-next { (next) } } }
 }

@@ -6,6 +6,7 @@ use baton_engine::journal::Event;
 use baton_engine::people::Question;
 use baton_engine::step::Role;
 use baton_protocol::printable;
+use baton_protocol::rules::{self, Rule};
 use baton_views::handoff::state as state_words;
 use baton_views::question::{QuestionKind, choice_words, whole};
 use baton_views::timeline::in_words;
@@ -13,6 +14,8 @@ use baton_views::words::{ago, one_line, took};
 use jiff::Timestamp;
 
 use crate::agents::AgentList;
+use crate::check::first_sentence;
+use crate::comparison::{self, ComparedRun};
 use crate::handoff::HandoffPage;
 use crate::inbox::{InboxList, headline};
 use crate::journal::{JournalPage, is_told, step_of};
@@ -21,11 +24,12 @@ use crate::root_cause::RootCause;
 use crate::run::{RunPage, name, own_words};
 use crate::run_state::{RunState, why};
 use crate::runs::{RunList, RunRow};
+use crate::starting::StartableWorkflow;
 
-/// So many handoffs stand in the text of a run.
+/// How many handoffs stand in the text of a run.
 const HANDOFFS_MAX: usize = 200;
 
-/// So many lines of an output are repeated.
+/// How many lines of an output are repeated.
 const LINES_MAX: usize = 14;
 
 /// The list of runs.
@@ -163,6 +167,31 @@ pub fn handoff(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> String {
 pub fn journal(page: &JournalPage<'_>) -> String {
     let lines = page.events.iter().filter(is_told).map(|event| event_line(event, &step_of(page.run, &event.handoff)));
     printable(&lines.collect::<String>())
+}
+
+/// Two runs side by side.
+pub fn comparison(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> String {
+    printable(&comparison::plain(a, b))
+}
+
+/// The workflows that runs can be started from.
+pub fn workflows(workflows: &[StartableWorkflow]) -> String {
+    let mut text = if workflows.is_empty() { "no workflows\n".to_owned() } else { String::new() };
+    for workflow in workflows {
+        let description = workflow.description.as_deref().map(one_line).unwrap_or_default();
+        let inputs: Vec<&str> = workflow.inputs.iter().map(|input| input.name.as_str()).collect();
+        text.push_str(&format!("{}  {description}\n  phases: {}\n", workflow.name, workflow.phases.join(" → ")));
+        if !inputs.is_empty() {
+            text.push_str(&format!("  inputs: {}\n", inputs.join(", ")));
+        }
+    }
+    printable(&text)
+}
+
+/// The rules that documents are judged by.
+pub fn rules() -> String {
+    let line = |rule: &Rule| format!("{:<8} {:<28} {}\n", rule.severity.as_str(), rule.name, first_sentence(rule));
+    rules::ALL.iter().map(|rule| line(rule)).collect()
 }
 
 /// The agents with their queues.

@@ -17,7 +17,7 @@ use crate::layout::{self, Frame, Section, Viewer};
 use crate::pieces::{hidden, pill, prose, since, tail};
 use crate::{address, document, live};
 
-/// So many of the last events are shown.
+/// How many of the last events are shown.
 const EVENTS_MAX: usize = 12;
 
 /// A question with everything that a decision needs.
@@ -106,7 +106,7 @@ pub fn page(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
     )
 }
 
-/// Says above the question, while somebody looks at it, that it does not wait any more; nothing while it does.
+/// Shows above the question, while somebody looks at it, that it does not wait any more; nothing while it still does.
 pub fn fragment(handoff: &Handoff, decide: Option<&Decide>) -> Markup {
     let is_open = handoff.state.name() == StateName::AwaitingPerson;
     layout::fragment(html! {
@@ -114,7 +114,7 @@ pub fn fragment(handoff: &Handoff, decide: Option<&Decide>) -> Markup {
             @if !is_open {
                 p.notice {
                     @match decide {
-                        Some(decide) => { "Already " (decision_word(&decide.decision)) " by " b { (decide.who()) } ". " }
+                        Some(decide) => { "Already " (decide.decision.participle()) " by " b { (decide.who()) } ". " }
                         None => "It does not wait for a person any more. "
                     }
                     a href=(address::handoff(&handoff.run, &handoff.id)) { "See what happened" }
@@ -124,7 +124,7 @@ pub fn fragment(handoff: &Handoff, decide: Option<&Decide>) -> Markup {
     })
 }
 
-/// Tells that a question was decided meanwhile, by whom and how, and repeats what the viewer had typed.
+/// The page for a question that was decided meanwhile: by whom and how, with what the viewer had typed.
 pub fn already_decided(
     viewer: &Viewer<'_>,
     handoff: &Handoff,
@@ -141,7 +141,7 @@ pub fn already_decided(
             h1 { "Already decided" }
             @match decide {
                 Some((decide, at)) => {
-                    p.lead { (pill("done", decision_word(&decide.decision))) " by " b { (decide.who()) } " " (since(at, viewer.now)) span.quiet { " (" (decide.way()) ")" } }
+                    p.lead { (pill("done", decide.decision.participle())) " by " b { (decide.who()) } " " (since(at, viewer.now)) span.quiet { " (through " (decide.door.in_words()) ")" } }
                     @if let Some(text) = said(decide) { (prose("said", text)) }
                 }
                 None => p.lead { "It does not wait for a person any more: " (handoff.state.name().as_str().replace('_', " ")) "." }
@@ -151,15 +151,6 @@ pub fn already_decided(
             p { a.button href=(address::INBOX) { "Back to the inbox" } " " a.button href=(address::handoff(&handoff.run, &handoff.id)) { "See what happened" } }
         },
     )
-}
-
-fn decision_word(decision: &Decision) -> &'static str {
-    match decision {
-        Decision::Approve => "approved",
-        Decision::Reject { .. } => "rejected",
-        Decision::Answer { .. } => "answered",
-        Decision::Ask { .. } => "asked about",
-    }
 }
 
 fn said(decide: &Decide) -> Option<&str> {
@@ -234,7 +225,7 @@ fn decide(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
     }
 }
 
-/// Says how somebody who may not decide becomes somebody who may.
+/// Explains how somebody who may not decide becomes somebody who may.
 fn only_looking(viewer: &Viewer<'_>, handoff: &HandoffId) -> Markup {
     let log_in = address::with_query(address::LOG_IN, &[("back", &address::question(handoff))]);
     html! {
@@ -244,7 +235,7 @@ fn only_looking(viewer: &Viewer<'_>, handoff: &HandoffId) -> Markup {
     }
 }
 
-/// Gates that demand signatures are decided where the key is.
+/// Explains that gates which demand signatures are decided where the key is.
 fn signing(question: &Question) -> Markup {
     let digest: String = question.shown.0.chars().take(12).collect();
     html! {
@@ -349,7 +340,7 @@ fn answer(page: &QuestionPage<'_>) -> Markup {
     }
 }
 
-/// Says what follows from an answer.
+/// Returns what follows from an answer.
 fn leads_to(page: &QuestionPage<'_>, verb: &str) -> String {
     let question = page.question;
     let agent = one_line(&question.agent);

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use crate::address;
 use crate::pieces::tail;
 
-/// So many of the last lines are shown.
+/// How many of the last lines are shown.
 const LINES_MAX: usize = 14;
 
 /// Why a run stands still or has failed.

@@ -25,16 +25,16 @@ use crate::run_state::{self, RunState};
 use crate::timeline::Timeline;
 use crate::{address, live};
 
-/// So many handoffs stand on the page of a run; the others on pages of their own.
+/// How many handoffs are shown on the page of a run; the others on pages of their own.
 const HANDOFFS_SHOWN: usize = 30;
 
-/// So many handoffs stand on a page of handoffs.
+/// How many handoffs are shown on a page of handoffs.
 const HANDOFFS_PER_PAGE: usize = 40;
 
-/// So many phases stand in the table of figures.
+/// How many phases stand in the table of figures.
 const PHASES_SHOWN: usize = 60;
 
-/// So much is told of what happened since somebody last looked.
+/// How many of the events since somebody last looked are shown.
 const NEWS_MAX: usize = 8;
 
 /// The longest line about a handoff.
@@ -63,7 +63,7 @@ impl RunPage<'_> {
         RunState::of(self.standing, self.questions.len())
     }
 
-    /// Says in one sentence why it waits, or how it stands.
+    /// Writes in one sentence why it waits, or how it stands.
     pub fn why(&self, viewer: &Viewer<'_>) -> String {
         if let Some(first) = self.questions.first() {
             return asked(first);
@@ -362,7 +362,7 @@ fn who(tracked: &TrackedHandoff) -> String {
     }
 }
 
-/// Says in a line what came of a handoff, in the words of whoever did it.
+/// Writes in one line what came of a handoff, in the words of whoever did it.
 pub(crate) fn own_words(tracked: &TrackedHandoff) -> String {
     let handoff = &tracked.handoff;
     let failure = handoff.last_failure.as_ref().filter(|_| !tracked.passed()).map(|failure| failure.message.clone());
@@ -386,7 +386,7 @@ pub(crate) fn own_words(tracked: &TrackedHandoff) -> String {
     cut(&one_line(telling_line(&words)), WORDS_MAX)
 }
 
-/// Returns the line that says most: the first, or the last of those that it announces.
+/// Returns the most telling line: the first, or the last of those that it announces.
 fn telling_line(words: &str) -> &str {
     let mut lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();

@@ -85,7 +85,7 @@ impl RunState {
     }
 }
 
-/// Says in one sentence what a run in a list waits for, or why it ended. `asked` is what a person is asked first.
+/// Writes in one sentence what a run in a list waits for, or why it ended. `asked` is what a person is asked first.
 pub fn why(listed: &ListedRun, asked: &str, now: Timestamp) -> String {
     if let Some(first) = listed.waiting.first() {
         let more = match listed.waiting.len() - 1 {
@@ -101,7 +101,7 @@ pub fn why(listed: &ListedRun, asked: &str, now: Timestamp) -> String {
     standing(&listed.standing, &listed.root, &listed.phases, now)
 }
 
-/// Says in one sentence how a run stands that waits for nobody.
+/// Writes in one sentence how a run stands that waits for nobody.
 pub fn standing(standing: &RunStanding, root: &Handoff, phases: &[String], now: Timestamp) -> String {
     let reason = || root.last_failure.as_ref().map(|failure| cut(&one_line(&failure.message), REASON_MAX));
     match standing {
@@ -118,7 +118,8 @@ pub fn standing(standing: &RunStanding, root: &Handoff, phases: &[String], now: 
     }
 }
 
-/// Says what a run waits for in which nobody works: a time, a worker, or help. `None` if somebody works, or nothing is open.
+/// Returns what a run without active work waits for: a time, a worker, or help. `None` if somebody works, or nothing is
+/// open.
 pub fn waits_for(run: &Run, now: Timestamp) -> Option<String> {
     let is_step = |tracked: &&TrackedHandoff| !matches!(tracked.step.role, Role::Run | Role::Group);
     let open: Vec<&TrackedHandoff> = run.open().filter(is_step).collect();

@@ -27,7 +27,7 @@ pub struct RunRow {
     pub tokens: u64,
 }
 
-/// What is looked for: all of it stands in the address.
+/// What is looked for: all of it is part of the address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
     /// Only runs in this state.
@@ -80,7 +80,10 @@ pub fn page(viewer: &Viewer<'_>, list: &RunList<'_>) -> Markup {
         viewer,
         &frame,
         html! {
-            h1 { "Runs" }
+            div.headline {
+                h1 { "Runs" }
+                @if viewer.may_start { a.button.main href=(address::START) { "Start a run" } }
+            }
             (search(list))
             (rows(viewer, list))
         },
@@ -136,7 +139,7 @@ fn chip(filter: &RunFilter, state: Option<RunState>, count: Option<usize>) -> Ma
 fn rows(viewer: &Viewer<'_>, list: &RunList<'_>) -> Markup {
     html! {
         div #(live::RUNS) {
-            @if list.rows.is_empty() { (nothing(list)) }
+            @if list.rows.is_empty() { (nothing(viewer, list)) }
             @else {
                 ul.cards.runs {
                     @for row in list.rows { (card(viewer, row)) }
@@ -150,12 +153,15 @@ fn rows(viewer: &Viewer<'_>, list: &RunList<'_>) -> Markup {
     }
 }
 
-fn nothing(list: &RunList<'_>) -> Markup {
+fn nothing(viewer: &Viewer<'_>, list: &RunList<'_>) -> Markup {
     if list.filter.is_empty() {
         empty(
             "No runs yet",
             html! {
-                p { "Start one in your project, and it appears here:" }
+                p {
+                    @if viewer.may_start { a href=(address::START) { "Start one here" } ", or in your project:" }
+                    @else { "Start one in your project, and it appears here:" }
+                }
                 pre { "baton init\nbaton run" }
             },
         )

@@ -22,7 +22,7 @@ const BAR_WIDTH_MIN: f64 = 0.7;
 /// More attempts of one handoff than this are drawn as one bar.
 const BARS_MAX: usize = 12;
 
-/// So many silences are marked and named.
+/// How many silences are marked and named.
 const NAMED_GAPS_MAX: usize = 5;
 
 /// What a stretch of time was.
@@ -137,7 +137,7 @@ impl Timeline {
     }
 }
 
-/// Tells the last bars in words.
+/// Describes the last bars in words.
 fn in_words(words: &[String]) -> String {
     match words {
         [] => "not begun".to_owned(),

@@ -99,6 +99,7 @@ fn hostile_text_is_text_in_every_page() {
         let has_documents = [
             "run",
             "runs",
+            "start",
             "question",
             "handoff",
             "inbox",

@@ -1,10 +1,10 @@
-//! From findings to diagnostics: where each of them stands in the file.
+//! From findings to diagnostics: the place of each in the file.
 
 use crate::diagnostic::{Diagnostic, Finding, Lines, Place, Severity};
 use crate::read::Block;
 use crate::read::locate::Spans;
 
-/// Knows where everything stands in one file.
+/// Knows the place of everything in one file.
 pub(crate) struct Positions<'r, 't> {
     lines: Lines<'r>,
     block: Option<&'r Block<'t>>,

@@ -228,7 +228,7 @@ impl<'t> Names<'t> {
     }
 }
 
-/// Says that a key is there twice.
+/// The message for a key that is there twice.
 fn twice(key: &str) -> String {
     format!("duplicate key `{}`", excerpt(key))
 }

@@ -271,7 +271,7 @@ pub(crate) fn note_encoding(text: &str, offset: usize, findings: &mut Findings) 
     }
 }
 
-/// Makes a permission of what a file says, or explains why it is none.
+/// Reads a permission from a file, or explains why it is not valid.
 pub(crate) fn permission(rule: &str, reason: &str, place: Place) -> Result<Permission, Finding> {
     match rules::Rule::find(rule) {
         None => Err(bad_allow(place, format!("unknown rule `{}`", excerpt(rule)))),

@@ -40,7 +40,7 @@ impl fmt::Display for SchemaFault {
 }
 impl std::error::Error for SchemaFault {}
 impl CompiledSchema {
-    /// Compiles a schema; the error says why it is none.
+    /// Compiles a schema; the error says why it is not valid.
     pub fn new(schema: &Value) -> Result<CompiledSchema, SchemaFault> {
         jsonschema::validator_for(schema)
             .map(CompiledSchema)

@@ -11,7 +11,7 @@ use crate::model::Request;
 use crate::schema::{CompiledSchema, SchemaFault};
 use crate::wire::same_word;
 
-/// What stands at a path.
+/// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathState {
     /// Nothing.
@@ -34,7 +34,7 @@ pub enum PathState {
 
 /// A workspace that can be looked at.
 pub trait Workspace {
-    /// Says what stands at a path, relative to the workspace or absolute.
+    /// Returns what is at a path, relative to the workspace or absolute.
     fn look(&self, path: &str) -> PathState;
     /// Counts the lines of a file; `None` if it cannot be read.
     fn count_lines(&self, path: &str) -> Option<usize>;
@@ -44,7 +44,8 @@ pub trait Workspace {
 
 /// The JSON Schemas that requests name.
 pub trait Schemas {
-    /// Finds a schema by the name in the request; compiled once, used many times. The error says why it is none.
+    /// Finds a schema by the name in the request; compiled once, used many times. The error says why it is not a
+    /// schema.
     fn find(&self, name: &str) -> Option<Result<Arc<CompiledSchema>, SchemaFault>>;
 }
 

@@ -25,7 +25,7 @@ use crate::diagnostic::{Finding, Findings, Place, excerpt};
 use crate::rules;
 use crate::tree::{self, Node};
 
-/// A value that can stand in a document.
+/// A value that can be in a document.
 pub trait Wire: Sized + JsonSchema {
     /// What is expected, for messages: "text", "a list".
     const EXPECTED: &'static str;
@@ -125,7 +125,7 @@ pub struct Reader {
     path: Vec<Token>,
     /// How mistakes are answered, where whatever the structures do not know is a mistake.
     advice: Option<&'static Advice>,
-    /// Where something is wrong that was said already of what stands before it.
+    /// Where something is wrong that follows from a mistake reported before it.
     pub unsaid: Vec<String>,
     /// What is wrong.
     pub findings: Findings,
@@ -171,7 +171,8 @@ impl Reader {
         self.wrong_value(self.should_be(expected, node.kind()), help, node);
     }
 
-    /// Says that the value being read should be something else. It is named, because not everybody sees its place.
+    /// The message when the value being read should be something else. It names the value, because not every reader
+    /// sees its place.
     pub fn should_be(&self, expected: &str, found: &str) -> String {
         let (indices, name): (String, Option<&str>) =
             self.path.iter().fold((String::new(), None), |(indices, name), token| match token {

@@ -1,17 +1,20 @@
 //! Who asks, and what they may do. A token says both. On loopback, and only before the first token is made, nobody needs one,
 //! except for decisions.
 
+use std::net::IpAddr;
+
 use axum::extract::{FromRequestParts, Request, State};
-use axum::http::{HeaderMap, Method, header, request::Parts};
+use axum::http::{HeaderMap, Method, StatusCode, header, request::Parts};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use baton_engine::engine::{Caller, Door};
-use baton_engine::handoff::Handoff;
+use baton_engine::handoff::{Handoff, Terms};
 use baton_engine::journal::Hash;
 use baton_engine::known::Decider;
 use baton_engine::token::{AccessRole, AccessToken, TokenSecret};
 use serde_json::{Value, json};
 
+use crate::connections::PeerAddress;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
@@ -76,6 +79,14 @@ impl Principal {
         self.agent.is_some()
     }
 
+    /// Returns the key under which a request of theirs is remembered: nobody else can use it, or learn of it.
+    pub(crate) fn own_key(&self, key: &str) -> String {
+        match &self.token {
+            Some(token) => Terms::key_of(token, key),
+            None => key.to_owned(),
+        }
+    }
+
     /// Returns the only agent that they work for.
     pub(crate) fn agent(&self) -> Option<&str> {
         self.agent.as_deref()
@@ -119,14 +130,9 @@ impl Principal {
         }
     }
 
-    /// Lets everybody pass who may work on a handoff that they see. What a driver works on nobody reports about from outside:
-    /// whoever reaches a server could pass a phase, or end a run, without doing anything.
+    /// Lets everybody pass who may work on a handoff that they see. What only a driver works on is for the engine to refuse.
     pub(crate) fn works_on(&self, handoff: &Handoff) -> Result<(), ProblemJson> {
-        if handoff.is_run() || handoff.terms.is_reserved() {
-            let message = format!("only the driver of run {} reports about {}", handoff.run, handoff.id);
-            return Err(ProblemJson::forbidden(message));
-        }
-        self.works_for(handoff.terms.queue())
+        self.works_for(Terms::readable_queue(handoff.terms.queue()))
     }
 
     /// Lets people pass, and everybody where nobody needs a token.
@@ -148,7 +154,7 @@ impl Principal {
         Err(ProblemJson::forbidden(format!("this needs an admin's token; this is {}", whose(self.role))))
     }
 
-    /// Says who they are.
+    /// Returns who they are.
     pub(crate) fn json(&self) -> Value {
         let Principal { name, role, agent, token } = self;
         json!({ "name": name, "role": role.as_str(), "agent": agent, "token": token })
@@ -175,22 +181,20 @@ fn whose(role: AccessRole) -> &'static str {
 
 impl Principal {
     /// Knows who sends a token with a request; `None` if none is sent.
-    pub(crate) async fn bearer(server: &Server, headers: &HeaderMap) -> Result<Option<Principal>, ProblemJson> {
-        let Some(given) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
-        let text = given.to_str().ok().and_then(|text| text.strip_prefix("Bearer "));
-        let found = match text.and_then(|text| TokenSecret::parse(text.trim())) {
-            Some(secret) => valid_token(server, &secret).await?,
-            None => None,
-        };
-        found.map(Principal::of).map(Some).ok_or_else(|| ProblemJson::unauthorized("this token is not valid"))
+    pub(crate) async fn bearer(server: &Server, parts: &Parts) -> Result<Option<Principal>, ProblemJson> {
+        let Some(given) = parts.headers.get(header::AUTHORIZATION) else { return Ok(None) };
+        let words = given.to_str().ok().and_then(|text| text.split_once(' '));
+        let token = words.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
+        let token = presented_token(server, peer(server, parts), token.unwrap_or_default()).await?;
+        Ok(Some(Principal::of(token)))
     }
 
     /// Knows who has opened a session with a browser; `None` if it has ended, or its token has.
     pub(crate) async fn of_session(server: &Server, digest: &Hash) -> Result<Option<Principal>, ProblemJson> {
-        let now = server.engine.now();
-        let session = server.engine.store.token_with(digest).await?.filter(|session| session.is_valid_at(now));
+        let (store, now) = (&server.engine.store, server.engine.now());
+        let session = store.token_with(digest).await?.filter(|session| session.is_valid_at(now));
         let Some(opened_by) = session.as_ref().and_then(AccessToken::opened_by) else { return Ok(None) };
-        let token = server.engine.store.tokens().await?.into_iter().find(|token| token.id == opened_by);
+        let token = store.token(opened_by).await?;
         Ok(token.filter(|token| token.is_valid_at(now)).map(Principal::of))
     }
 
@@ -198,10 +202,9 @@ impl Principal {
     /// is a token nobody is let in without one.
     pub(crate) async fn is_still_let_in(&self, server: &Server) -> bool {
         let Some(id) = &self.token else { return Principal::without_token(server).await.is_ok() };
-        let now = server.engine.now();
         // Whoever cannot be asked about is not let in.
-        let tokens = server.engine.store.tokens().await.unwrap_or_default();
-        tokens.iter().any(|token| token.id == *id && token.is_valid_at(now))
+        let token = server.engine.store.token(id).await.ok().flatten();
+        token.is_some_and(|token| token.is_valid_at(server.engine.now()))
     }
 
     /// Lets somebody without a token in: on loopback, before the first token is made.
@@ -217,10 +220,34 @@ impl Principal {
     }
 }
 
-/// Finds the token that somebody presents, if it opens anything.
-pub(crate) async fn valid_token(server: &Server, secret: &TokenSecret) -> Result<Option<AccessToken>, ProblemJson> {
-    let (found, now) = (server.engine.store.token_with(&secret.digest()).await?, server.engine.now());
-    Ok(found.filter(|token| token.opened_by().is_none() && token.is_valid_at(now)))
+/// Finds the token that somebody presents, if it opens anything. A wrong one is counted; see [`crate::wrong_tokens`].
+pub(crate) async fn presented_token(
+    server: &Server,
+    from: Option<IpAddr>,
+    text: &str,
+) -> Result<AccessToken, ProblemJson> {
+    let now = server.engine.now();
+    let found = match TokenSecret::parse(text) {
+        Some(secret) => server.engine.store.token_with(&secret.digest()).await?,
+        None => None,
+    };
+    if let Some(token) = found.filter(|token| token.opened_by().is_none() && token.is_valid_at(now)) {
+        return Ok(token);
+    }
+    match from.and_then(|address| server.wrong_tokens.sent_from(address, server.limits.wrong_tokens, now)) {
+        Some(seconds) => {
+            Err(ProblemJson::too_often(format!("too many wrong tokens; try again in {seconds} s"), seconds))
+        }
+        None => Err(ProblemJson::unauthorized("this token is not valid")),
+    }
+}
+
+/// Returns where a request comes from: a proxy of ours says it at the end of `X-Forwarded-For`.
+pub(crate) fn peer(server: &Server, parts: &Parts) -> Option<IpAddr> {
+    let peer = parts.extensions.get::<PeerAddress>().map(|PeerAddress(peer)| peer.ip());
+    let told = parts.headers.get_all("x-forwarded-for").into_iter().next_back();
+    let told = told.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
+    told.filter(|_| server.transport == Transport::Proxy).or(peer)
 }
 
 /// Whoever calls the API. Only a token in the request counts: a browser sends cookies on behalf of anybody's page.
@@ -228,7 +255,7 @@ impl FromRequestParts<Server> for Principal {
     type Rejection = ProblemJson;
 
     async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Principal, ProblemJson> {
-        match Principal::bearer(server, &parts.headers).await? {
+        match Principal::bearer(server, parts).await? {
             Some(principal) => Ok(principal),
             None => Principal::without_token(server).await,
         }
@@ -239,6 +266,11 @@ impl FromRequestParts<Server> for Principal {
 /// a page whose name was made to mean this machine would be another one.
 pub(crate) async fn refuse_strangers(State(server): State<Server>, request: Request, next: Next) -> Response {
     let headers = request.headers();
+    if headers.get_all(header::HOST).iter().count() > 1 {
+        // A proxy may have believed another one of them than we would.
+        let problem = ProblemJson::new(StatusCode::BAD_REQUEST, "bad_request", "a request has one Host header only");
+        return problem.into_response();
+    }
     if server.exposure == Exposure::Loopback && !host(headers).is_none_or(is_loopback_name) {
         return ProblemJson::forbidden("this server is known as localhost only").into_response();
     }

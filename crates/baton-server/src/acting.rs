@@ -1,17 +1,20 @@
-//! What people do through the API and through the page alike: decide, call off, go on, begin again. One place for each, so
+//! What people do through the API and through the page alike: decide, start, call off, go on, begin again. One place for each, so
 //! that both doors let the same people do the same.
 
 use axum::http::StatusCode;
+use baton_engine::RunId;
 use baton_engine::engine::{AppliedCommand, Problem};
 use baton_engine::handoff::{Digest, Handoff};
-use baton_engine::journal::Fact;
 use baton_engine::known::Decider;
-use baton_engine::lifecycle::{Command, Decide, Decision};
+use baton_engine::lifecycle::{Decide, Decision};
 use baton_engine::people::{Question, Response};
 use baton_engine::ssh::Signature;
 use jiff::Timestamp;
+use serde_json::{Map, Value};
 
 use crate::access::Principal;
+use crate::host::RunStart;
+use crate::incoming::optional;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
@@ -68,7 +71,7 @@ pub(crate) async fn decide(
     }
     match server.engine.decide(handoff, decide, &caller).await {
         Ok(applied) => Ok(applied),
-        Err(problem @ Problem::Refused { .. }) => {
+        Err(problem @ (Problem::Refused { .. } | Problem::AlreadyDecided { .. })) => {
             let problem = ProblemJson::from(problem);
             let handoff = server.engine.again(handoff).await.map_err(|why| unrecorded(why.into()))?;
             let is_late = problem.status() == StatusCode::CONFLICT;
@@ -92,11 +95,41 @@ fn recorded(said: Response, shown: Digest, question: Option<&Question>) -> Decid
 
 /// Returns what was decided last about a handoff, and when, if anything was.
 pub(crate) async fn last_decision(server: &Server, handoff: &Handoff) -> Option<(Decide, Timestamp)> {
-    let events = server.engine.store.history_of(&handoff.id).await.ok()?;
-    events.iter().rev().find_map(|event| match event.fact() {
-        Ok(Fact::Happened(Command::Decide(decide))) => Some((decide, event.at)),
-        _ => None,
-    })
+    server.engine.last_decision(&handoff.id).await.ok()?
+}
+
+/// The longest id of a run that leaves room for the names of its phases.
+const RUN_BYTES_MAX: usize = 40;
+
+/// A run that somebody wants to start.
+#[derive(Debug)]
+pub(crate) struct WantedRun {
+    pub(crate) workflow: String,
+    pub(crate) inputs: Map<String, Value>,
+    pub(crate) workspace: Option<String>,
+    pub(crate) id: Option<String>,
+}
+
+/// Starts a run, which this server drives. Returns the handoff of the run.
+pub(crate) async fn start_run(
+    server: &Server,
+    principal: &Principal,
+    wanted: WantedRun,
+) -> Result<Handoff, ProblemJson> {
+    principal.runs_workflows()?;
+    let WantedRun { workflow, inputs, workspace, id } = wanted;
+    let id = optional("/id", id.as_deref(), run_id)?;
+    let (run, definition) = server.host.definition(RunStart { workflow, inputs, workspace, id })?;
+    server.driving.runs().begin(&run, &definition, &principal.caller()).await?;
+    server.driving.start(&run);
+    Ok(server.engine.resolve_run(run.as_str()).await?)
+}
+
+fn run_id(text: &str) -> Result<RunId, String> {
+    if text.len() > RUN_BYTES_MAX {
+        return Err(format!("at most {RUN_BYTES_MAX} bytes leave room for the names of its phases"));
+    }
+    RunId::parse(text).map_err(|fault| fault.to_string())
 }
 
 /// Calls a run off, with everything that is open in it.

@@ -34,7 +34,7 @@ impl FromRequestParts<Server> for AnswerForm {
 }
 
 impl AnswerForm {
-    /// Tells what became of a handoff.
+    /// Answers with what became of a handoff.
     pub(crate) fn applied(self, server: &Server, applied: &AppliedCommand) -> Value {
         let AppliedCommand { handoff, repeated } = applied;
         match self {
@@ -45,7 +45,7 @@ impl AnswerForm {
         }
     }
 
-    /// Tells what was accepted.
+    /// Answers with what was accepted.
     pub(crate) fn accepted(self, server: &Server, accepted: &[AcceptedHandoff]) -> Value {
         match self {
             AnswerForm::Shown => {
@@ -64,7 +64,7 @@ impl AnswerForm {
     }
 }
 
-/// Tells what was claimed, as it is stored.
+/// Answers with what was claimed, as it is stored.
 pub(crate) fn stored_claims(server: &Server, claimed: &[ClaimedHandoff]) -> Value {
     stored(server, &json!(claimed.iter().map(ClaimRecord::from).collect::<Vec<_>>()))
 }

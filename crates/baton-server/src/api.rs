@@ -20,6 +20,8 @@ mod workflows;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
+use baton_engine::HandoffId;
+use baton_engine::handoff::Handoff;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use utoipa::OpenApi;
@@ -93,16 +95,17 @@ fn documented() -> OpenApiRouter<Server> {
         .routes(routes!(agents::list))
         .routes(routes!(agents::show, agents::set))
         .routes(routes!(artifacts::show))
+        .routes(routes!(artifacts::handed))
         .routes(routes!(queries::ask))
 }
 
-/// Says that the API has nothing at an address.
+/// The problem when the API has nothing at an address.
 pub(crate) fn nothing_here() -> ProblemJson {
     ProblemJson::new(StatusCode::NOT_FOUND, "unknown", "there is nothing at this address")
         .hint("GET /api/openapi.json lists all addresses")
 }
 
-/// Says that an address does not take a method.
+/// The problem when an address does not take a method.
 pub(crate) async fn wrong_method() -> ProblemJson {
     ProblemJson::new(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "this address does not take this method")
 }
@@ -131,6 +134,14 @@ fn conditional(headers: &HeaderMap, body: &Value) -> Response {
 /// Answers that something was made, and where it is.
 fn created(place: &str, body: Value) -> Response {
     (StatusCode::CREATED, [(header::LOCATION, place.to_owned())], Json(body)).into_response()
+}
+
+/// Makes a page of what was read with one more than it may have. Returns it, and the last one on it if more follow.
+fn page(mut found: Vec<Handoff>, limit: u32) -> (Vec<Handoff>, Option<HandoffId>) {
+    let has_more = found.len() > limit as usize;
+    found.truncate(limit as usize);
+    let next = found.last().filter(|_| has_more).map(|last| last.id.clone());
+    (found, next)
 }
 
 /// Reads how many things a list is to have.

@@ -1,7 +1,7 @@
 //! One reader of the journal for everybody who waits here. A thousand listeners must not ask the store a thousand times after
 //! each event: the hub asks once, and passes on what it finds.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use baton_engine::EventKind;
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use crate::event_stream::Positions;
 use crate::server::Server;
 
-/// So many events wait for a listener that is slow; one that misses some reads them in the journal.
+/// How many events wait for a listener that is slow; one that misses some reads them in the journal.
 const WAITING_MAX: usize = 4_096;
 
 /// How many events are read at a time.
@@ -33,8 +33,14 @@ pub(crate) struct HubEvent {
     pub(crate) positioned: PositionedEvent,
     /// The handoff as it is now; `None` for signs of life, which change nothing that anybody waits for.
     pub(crate) handoff: Option<Handoff>,
-    /// The JSON form of the event.
-    pub(crate) data: String,
+    data: OnceLock<String>,
+}
+
+impl HubEvent {
+    /// Returns the JSON form of the event, which is made once for all who listen.
+    pub(crate) fn data(&self) -> &str {
+        self.data.get_or_init(|| rendered(&self.positioned.event))
+    }
 }
 
 /// Passes events on.
@@ -51,6 +57,11 @@ impl EventHub {
     /// Listens from now on.
     pub(crate) fn listen(&self) -> broadcast::Receiver<Arc<HubEvent>> {
         self.0.subscribe()
+    }
+
+    /// Returns how many listen.
+    pub(crate) fn listeners(&self) -> usize {
+        self.0.receiver_count()
     }
 }
 
@@ -88,9 +99,8 @@ impl Server {
                 self.engine.store.find(&positioned.event.handoff).await?
             };
             self.metrics.measure(self, &positioned.event, handoff.as_ref()).await;
-            let data = rendered(&positioned.event);
             // Without listeners it is told to nobody.
-            let _ = self.hub.0.send(Arc::new(HubEvent { positioned, handoff, data }));
+            let _ = self.hub.0.send(Arc::new(HubEvent { positioned, handoff, data: OnceLock::new() }));
         }
         Ok(count)
     }

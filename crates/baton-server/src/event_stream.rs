@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::sse::{Event as SentEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use baton_engine::engine::Problem;
@@ -22,6 +22,7 @@ use tokio::time::Instant;
 
 use crate::access::Principal;
 use crate::event_hub::{HubEvent, rendered, wait_for};
+use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
 /// How often a stream on which nothing happens shows that it lives.
@@ -50,9 +51,14 @@ pub(crate) enum StreamForm {
 }
 
 /// Returns the number behind which a stream begins: `Last-Event-ID` goes before what the address says.
-pub(crate) fn beginning(headers: &HeaderMap, given: Option<u64>) -> Option<u64> {
-    let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
-    header.and_then(|text| text.trim().parse().ok()).or(given)
+pub(crate) fn beginning(headers: &HeaderMap, given: Option<u64>) -> Result<Option<u64>, ProblemJson> {
+    let Some(header) = headers.get("last-event-id") else { return Ok(given) };
+    // Whoever began at the start instead would get everything again, and take it for news.
+    let number = header.to_str().ok().and_then(|text| text.trim().parse().ok());
+    number.map(Some).ok_or_else(|| {
+        ProblemJson::new(StatusCode::BAD_REQUEST, "bad_request", "`Last-Event-ID` is not the id of an event")
+            .hint("send the `id` of the last event that you got, or leave the header out")
+    })
 }
 
 /// Streams the events of a run.
@@ -238,7 +244,7 @@ impl StoreReader {
                 Ok(news) => {
                     let new = self.positions.take(vec![news.positioned.clone()], self.server.engine.now());
                     self.waiting = match self.form {
-                        StreamForm::Journal => new.iter().map(|(id, _)| sent(*id, &news.data)).collect(),
+                        StreamForm::Journal => new.iter().map(|(id, _)| sent(*id, news.data())).collect(),
                         StreamForm::Fragments => changes(&new),
                     };
                 }

@@ -20,12 +20,27 @@ pub struct KnownWorkflow {
     pub name: String,
     /// What it says about itself.
     pub description: Option<String>,
-    /// What it must be given, as the workflow declares it.
-    pub inputs: Value,
+    /// What it must be given, in the order of the workflow.
+    pub inputs: Vec<KnownInput>,
     /// Its phases, in order.
     pub phases: Vec<String>,
     /// Its agents.
     pub agents: Vec<String>,
+    /// The queues in which their work waits.
+    pub queues: Vec<String>,
+}
+
+/// Something that a workflow can be given, as it declares it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownInput {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub description: Option<String>,
+    /// What counts if nothing is given.
+    pub default: Option<Value>,
+    /// Whether a run cannot start without it.
+    pub required: Option<bool>,
 }
 
 /// What a run is to be started with.
@@ -61,6 +76,8 @@ pub struct ClaimBriefing {
     pub no_prompt: Option<String>,
     /// Artifacts of the request that are not in the workspace.
     pub missing_artifacts: Vec<String>,
+    /// The files that were handed over, as they were when they were examined.
+    pub handed_over: Vec<SeenFile>,
     /// What was cut or left out of the prompt to fit the budget.
     pub shortened: Vec<String>,
     /// The phase that it is about; empty outside of a workflow.
@@ -69,6 +86,8 @@ pub struct ClaimBriefing {
     pub output_directory: Option<PathBuf>,
     /// What its report is judged by.
     pub yardstick: Option<Yardstick>,
+    /// The attempt as the parent of the claimant's own spans, where spans are collected.
+    pub traceparent: Option<String>,
 }
 
 /// What the last attempt at a handoff was told and has written, as far as that is on this machine.

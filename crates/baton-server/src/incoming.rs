@@ -33,7 +33,7 @@ impl<T: DeserializeOwned> FromRequest<Server> for JsonBody<T> {
         if announced.is_some_and(|length: usize| length > BODY_BYTES_MAX) {
             return Err(too_large());
         }
-        let bytes = Bytes::from_request(request, server).await.map_err(not_read)?;
+        let bytes = in_time(server, Bytes::from_request(request, server)).await?.map_err(not_read)?;
         if bytes.is_empty() {
             return parse(b"{}").map(JsonBody);
         }
@@ -45,6 +45,15 @@ impl<T: DeserializeOwned> FromRequest<Server> for JsonBody<T> {
         }
         parse(&bytes).map(JsonBody)
     }
+}
+
+/// Waits for the body of a request, as long as is allowed.
+pub(crate) async fn in_time<T>(server: &Server, body: impl Future<Output = T>) -> Result<T, ProblemJson> {
+    let limit = server.limits.body;
+    tokio::time::timeout(limit, body).await.map_err(|_| {
+        let detail = format!("the body did not arrive within {} s", limit.as_secs_f64());
+        ProblemJson::new(StatusCode::REQUEST_TIMEOUT, "too_slow", detail)
+    })
 }
 
 fn not_read(rejection: BytesRejection) -> ProblemJson {

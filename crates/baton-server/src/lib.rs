@@ -7,7 +7,8 @@
 //! | what | where |
 //! |---|---|
 //! | what a server consists of, and its start and end | [`Server`], [`serve`] |
-//! | who asks, and what they may do | `access` |
+//! | connections, and how long they may take; TLS | [`ServerLimits`], [`TlsIdentity`] |
+//! | who asks, and what they may do; wrong tokens | `access`, `wrong_tokens` |
 //! | everything that is answered | `router` |
 //! | the API: one module per resource; in which form it answers | `api`, `answer_form` |
 //! | the page: one module per part of the site; logging in, forms, errors | `web` |
@@ -23,6 +24,7 @@ mod access;
 mod acting;
 mod answer_form;
 mod api;
+mod connections;
 mod event_hub;
 mod event_stream;
 mod host;
@@ -33,13 +35,15 @@ mod problem_json;
 mod router;
 mod run_driving;
 mod server;
-mod tls_listener;
+mod tls;
 mod web;
+mod wrong_tokens;
 
 pub use access::{Exposure, Transport};
 pub use api::openapi_json;
 pub use baton_page::exhibit::{Exhibit, ExhibitContent};
-pub use host::{AttemptTexts, ClaimBriefing, HostProblem, KnownWorkflow, RunStart, ServerHost};
+pub use connections::ServerLimits;
+pub use host::{AttemptTexts, ClaimBriefing, HostProblem, KnownInput, KnownWorkflow, RunStart, ServerHost};
 pub use run_driving::{DRIVER_PREFIX, RunDriving};
-pub use server::{PeerAddress, Server, ServerParts, serve};
-pub use tls_listener::{TlsFault, TlsListener};
+pub use server::{Server, ServerParts, serve};
+pub use tls::{TlsFault, TlsIdentity};

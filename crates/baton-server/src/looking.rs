@@ -1,9 +1,12 @@
-//! What the API and the page look at alike: runs in lists, where a run stands, files by what identifies them.
+//! What the API and the page look at alike: runs in lists, where a run stands, queues, files by what identifies them.
+
+use std::collections::BTreeMap;
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use baton_engine::engine::Problem;
-use baton_engine::handoff::{Digest, Handoff};
+use baton_engine::handoff::{Digest, Handoff, StateName};
+use baton_engine::queue::Queue;
 use baton_engine::run::Run;
 use baton_views::details::ListedRun;
 use baton_views::standing::RunStanding;
@@ -18,6 +21,22 @@ pub(crate) async fn listed(server: &Server, root: Handoff) -> Result<ListedRun, 
     let inside: Vec<Handoff> = inside.into_iter().map(|(handoff, _)| handoff).collect();
     let workflow = server.engine.workflow_name(&root.run).await?;
     Ok(ListedRun::of(root, &inside, workflow, server.engine.now(), |claimant| server.host.is_dead(claimant)))
+}
+
+impl Server {
+    /// Returns the queues with how many handoffs are in each state. Agents of the workflows that runs can be started from are
+    /// among them before they have anything to do.
+    pub(crate) async fn queue_counts(&self) -> Result<Vec<(Queue, BTreeMap<StateName, u64>)>, Problem> {
+        let known = self.host.workflows().into_iter().flat_map(|workflow| workflow.queues);
+        self.engine.queue_counts(known.collect()).await
+    }
+
+    /// Returns whether a file was handed over to a handoff. What its own agent names in a report does not count: it could name
+    /// whatever it wants to read.
+    pub(crate) async fn was_handed(&self, digest: &Digest, handoff: &Handoff) -> Result<bool, Problem> {
+        let files = self.engine.files_handed_to(handoff).await?;
+        Ok(files.iter().any(|file| file.sha256.as_ref() == Some(&digest.0)))
+    }
 }
 
 /// Returns where a run stands.
@@ -38,7 +57,24 @@ pub(crate) async fn artifact(
     principal.looks_at_all()?;
     let run = server.journal_named(principal, run).await?;
     let found = server.engine.store.content(&run, &Digest(digest.to_lowercase())).await?;
-    let bytes = found.ok_or_else(|| ProblemJson::unknown(digest))?;
+    Ok(sent(found.ok_or_else(|| ProblemJson::unknown(digest))?))
+}
+
+/// Sends a file that was handed over to a handoff that the caller sees.
+pub(crate) async fn artifact_of_handoff(
+    server: &Server,
+    principal: &Principal,
+    id: &str,
+    digest: &str,
+) -> Result<Response, ProblemJson> {
+    let handoff = server.visible(principal, id).await?;
+    let wanted = Digest(digest.to_lowercase());
+    let is_readable = !principal.is_restricted() || server.was_handed(&wanted, &handoff).await?;
+    let found = if is_readable { server.engine.store.content(&handoff.run, &wanted).await? } else { None };
+    Ok(sent(found.ok_or_else(|| ProblemJson::unknown(digest))?))
+}
+
+fn sent(bytes: Vec<u8>) -> Response {
     let is_text = std::str::from_utf8(&bytes).is_ok_and(|text| !text.contains('\0'));
     let headers = [
         (header::CONTENT_TYPE, if is_text { "text/plain; charset=utf-8" } else { "application/octet-stream" }),
@@ -48,5 +84,5 @@ pub(crate) async fn artifact(
         // What has this digest never changes.
         (header::CACHE_CONTROL, "private, max-age=31536000, immutable"),
     ];
-    Ok((headers, bytes).into_response())
+    (headers, bytes).into_response()
 }

@@ -38,6 +38,7 @@ pub(crate) struct ServerMetrics {
     requests: Family<Labels, Counter>,
     handoffs: Family<Labels, Gauge>,
     runs_driven: Gauge,
+    listeners: Gauge,
     events: Family<Labels, Counter>,
     time_to_claim: Family<Labels, Histogram>,
     finished: Family<Labels, Counter>,
@@ -56,6 +57,7 @@ impl Default for ServerMetrics {
             requests: Family::default(),
             handoffs: Family::default(),
             runs_driven: Gauge::default(),
+            listeners: Gauge::default(),
             events: Family::default(),
             time_to_claim: Family::new_with_constructor(lengths),
             finished: Family::default(),
@@ -78,6 +80,11 @@ impl ServerMetrics {
         registry.register("http_requests", "Requests, by route, method and status", self.requests.clone());
         registry.register("handoffs", "Handoffs, by agent and state", self.handoffs.clone());
         registry.register("runs_driven", "Runs that this server drives", self.runs_driven.clone());
+        registry.register(
+            "listeners",
+            "Requests that wait for something to happen: streams and long polls",
+            self.listeners.clone(),
+        );
         registry.register("events", "Events of the journal since this server started, by kind", self.events.clone());
         registry.register_with_unit(
             "time_to_claim",
@@ -111,6 +118,7 @@ impl ServerMetrics {
             self.handoffs.get_or_create(&labels).set(i64::try_from(count.handoffs).unwrap_or(i64::MAX));
         }
         self.runs_driven.set(i64::try_from(server.driving.count()).unwrap_or(i64::MAX));
+        self.listeners.set(i64::try_from(server.hub.listeners()).unwrap_or(i64::MAX));
         let mut text = String::new();
         let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         // Writing into a text does not fail.

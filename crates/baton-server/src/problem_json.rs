@@ -88,21 +88,21 @@ impl ProblemJson {
         json
     }
 
-    /// Says what to do.
+    /// Adds what to do about it.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> ProblemJson {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// Says inside which value of the request the problem is.
+    /// Adds which value of the request the problem is in.
     #[must_use]
     pub(crate) fn within(mut self, place: &str) -> ProblemJson {
         self.0.pointer = self.0.pointer.map(|pointer| format!("{place}{pointer}"));
         self
     }
 
-    /// Says the same in the form of the store, for a program that uses the server as its own.
+    /// Adds the same in the form of the store, for a program that uses the server as its own.
     fn with_fault(self, error: StoreError) -> ProblemJson {
         self.with("fault", json!(FaultRecord::from(error)))
     }
@@ -119,12 +119,12 @@ impl ProblemJson {
         self.0.status
     }
 
-    /// Says what happened.
+    /// Returns what happened.
     pub(crate) fn detail(&self) -> &str {
         &self.0.detail
     }
 
-    /// Says what to do, where that is known.
+    /// Returns what to do, if that is known.
     pub(crate) fn advice(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
@@ -196,7 +196,7 @@ impl From<Problem> for ProblemJson {
             Problem::BrokenRun { run, .. } => {
                 of(StatusCode::INTERNAL_SERVER_ERROR, "broken_run").hint(format!("baton audit verify {run}"))
             }
-            Problem::Refused { refusal, state, .. } => {
+            Problem::Refused { refusal, state, .. } | Problem::AlreadyDecided { refusal, state, .. } => {
                 let mut problem = ProblemJson::from(StoreError::Refused(refusal)).with("state", json!(state.as_str()));
                 problem.0.detail = detail;
                 problem
@@ -208,13 +208,14 @@ impl From<Problem> for ProblemJson {
             Problem::InsideWork(_) | Problem::NotAPerson(_) => {
                 of(StatusCode::FORBIDDEN, "not_a_person").hint("use the token of an approver")
             }
+            Problem::DriversWork { .. } => of(StatusCode::FORBIDDEN, "forbidden"),
             Problem::Contended(_) => of(StatusCode::SERVICE_UNAVAILABLE, "contended"),
             Problem::Store(error) => error.into(),
         }
     }
 }
 
-/// Tells that the lifecycle does not allow something.
+/// The problem when the lifecycle refuses something.
 fn refused(refusal: &Refusal) -> ProblemJson {
     let (status, code) = match refusal {
         Refusal::Stale { .. } => (StatusCode::CONFLICT, "stale_fence"),

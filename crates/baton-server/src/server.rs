@@ -1,12 +1,8 @@
 //! What a server consists of, and its life: it listens, and when it is told to stop it finishes what it has begun.
 
-use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::connect_info::Connected;
-use axum::serve::{IncomingStream, Listener};
 use baton_engine::engine::Problem;
 use baton_engine::handoff::Handoff;
 use baton_engine::{Engine, RunId};
@@ -14,14 +10,16 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::access::{Exposure, Principal, Transport};
+use crate::connections::{ServerLimits, accept_all};
 use crate::event_hub::EventHub;
 use crate::host::ServerHost;
 use crate::metrics::ServerMetrics;
 use crate::problem_json::ProblemJson;
 use crate::router::router;
 use crate::run_driving::RunDriving;
-use crate::tls_listener::TlsListener;
+use crate::tls::TlsIdentity;
 use crate::web::PageMemory;
+use crate::wrong_tokens::WrongTokens;
 
 /// How long requests that go on may take after the server was told to stop.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
@@ -38,6 +36,8 @@ pub struct ServerParts {
     pub exposure: Exposure,
     /// How what is sent travels.
     pub transport: Transport,
+    /// What callers may take of it.
+    pub limits: ServerLimits,
 }
 
 /// A server. Copies share everything.
@@ -48,9 +48,10 @@ pub struct Server {
     pub(crate) hub: Arc<EventHub>,
     /// What pages need again and again.
     pub(crate) pages: Arc<PageMemory>,
+    pub(crate) wrong_tokens: Arc<WrongTokens>,
     closing: watch::Receiver<bool>,
     close: Arc<watch::Sender<bool>>,
-    /// Tells this server from all others, and from itself before it was started again.
+    /// Distinguishes this server from all others, and from itself before it was restarted.
     instance: Arc<str>,
 }
 
@@ -66,9 +67,9 @@ impl Server {
     /// Makes a server; [`serve`] lets it listen.
     pub fn new(parts: ServerParts) -> Server {
         let (close, closing) = watch::channel(false);
-        let (metrics, hub, pages) = (Arc::default(), Arc::default(), Arc::default());
+        let (metrics, hub, pages, wrong_tokens) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
         let instance = parts.engine.random.word().into();
-        Server { parts: Arc::new(parts), metrics, hub, pages, closing, close: Arc::new(close), instance }
+        Server { parts: Arc::new(parts), metrics, hub, pages, wrong_tokens, closing, close: Arc::new(close), instance }
     }
 
     /// Returns what tells this server from all others.
@@ -125,43 +126,20 @@ impl Server {
     }
 }
 
-/// Where a connection comes from.
-#[derive(Debug, Clone, Copy)]
-pub struct PeerAddress(pub(crate) SocketAddr);
-
-impl Connected<IncomingStream<'_, TcpListener>> for PeerAddress {
-    fn connect_info(stream: IncomingStream<'_, TcpListener>) -> PeerAddress {
-        PeerAddress(*stream.remote_addr())
-    }
-}
-
-impl Connected<IncomingStream<'_, TlsListener>> for PeerAddress {
-    fn connect_info(stream: IncomingStream<'_, TlsListener>) -> PeerAddress {
-        PeerAddress(*stream.remote_addr())
-    }
-}
-
-/// Serves until `stop` is over. Then nothing new is taken, what goes on is finished, and runs are given back.
-pub async fn serve<L>(listener: L, server: Server, stop: impl Future<Output = ()> + Send) -> io::Result<()>
-where
-    L: Listener,
-    L::Addr: std::fmt::Debug,
-    PeerAddress: for<'c> Connected<IncomingStream<'c, L>>,
-{
-    let router = router(server.clone()).into_make_service_with_connect_info::<PeerAddress>();
-    let draining = server.clone();
-    let http = axum::serve(listener, router).with_graceful_shutdown(async move { draining.closing().await });
+/// Serves until `stop` is over, with TLS or without. Then nothing new is taken, what goes on is finished, and runs are given
+/// back.
+pub async fn serve(
+    listener: TcpListener,
+    tls: Option<TlsIdentity>,
+    server: Server,
+    stop: impl Future<Output = ()> + Send,
+) {
     let background = [tokio::spawn(server.clone().keep_driving()), tokio::spawn(server.clone().keep_watching())];
-    let http = tokio::spawn(async move { http.await });
+    let connections = tokio::spawn(accept_all(listener, tls, server.clone(), router(server.clone())));
     stop.await;
     let _ = server.close.send(true);
     // Those who only listen were told; whoever does not hang up is left behind.
-    let drained = tokio::time::timeout(DRAIN_MAX, http).await;
+    let _ = tokio::time::timeout(DRAIN_MAX, connections).await;
     server.driving.give_back().await;
     background.iter().for_each(tokio::task::JoinHandle::abort);
-    match drained {
-        Ok(Ok(ended)) => ended,
-        Ok(Err(error)) => Err(io::Error::other(error)),
-        Err(_) => Ok(()),
-    }
 }

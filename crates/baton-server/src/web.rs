@@ -11,11 +11,11 @@ mod figures;
 mod form;
 mod handoff;
 mod inbox;
-mod login_limit;
 mod memory;
 mod question;
 mod run;
 mod runs;
+mod starting;
 mod streams;
 mod visitor;
 
@@ -41,6 +41,7 @@ pub(crate) fn routes(server: &Server) -> Router<Server> {
     Router::new()
         .route("/", get(|| async { Redirect::to(address::RUNS) }))
         .route(address::RUNS, get(runs::list))
+        .route(address::START, get(starting::form).post(starting::start))
         .route("/runs/{run}", get(run::overview))
         .route("/runs/{run}/flow", get(run::flow))
         .route("/runs/{run}/handoffs", get(run::handoffs))

@@ -75,7 +75,7 @@ pub trait Plan: Send + Sync {
     /// Returns what goes wrong with a call, by its number from 1; `None` if all is well.
     fn call(&self, number: u64, call: Call) -> Option<Fault>;
 
-    /// Says what becomes of waiting for a change.
+    /// Decides what becomes of waiting for a change.
     fn wait(&self) -> Bell;
 }
 

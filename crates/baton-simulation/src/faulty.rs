@@ -42,7 +42,7 @@ pub struct Faulty {
     minute: Mutex<(Instant, u64)>,
 }
 
-/// So often nobody has a reason to call the store within a minute.
+/// More calls within a minute than anybody has a reason to make.
 const CALLS_A_MINUTE_MAX: u64 = 3_000;
 
 /// Counts parties that ask the store without end.
@@ -297,8 +297,16 @@ impl Store for Faulty {
         self.through(Call::Reads, self.store.token_with(digest)).await
     }
 
+    async fn token(&self, id: &str) -> Result<Option<AccessToken>, StoreError> {
+        self.through(Call::Reads, self.store.token(id)).await
+    }
+
     async fn revoke_token(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
         self.through(Call::Writes, self.store.revoke_token(id, at)).await
+    }
+
+    async fn remove_ended_sessions(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.through(Call::Writes, self.store.remove_ended_sessions(now)).await
     }
 
     fn changes(&self) -> u64 {

@@ -196,7 +196,7 @@ impl Keeper {
         !is_over
     }
 
-    /// Says whether a driver has had the run: it wrote something after its claim.
+    /// Returns whether a driver has had the run: it wrote something after its claim.
     fn took(&self, claimant: &str) -> bool {
         let stamps = self.slot.stage.witness.stamps(&self.run);
         let own = stamps.iter().filter(|stamp| &*stamp.writer == claimant && stamp.verb == "carry_out");

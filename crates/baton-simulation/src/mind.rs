@@ -35,7 +35,7 @@ pub trait Mind: Send + Sync {
     /// What an agent does, and how long it works before.
     fn work(&self, job: &Job) -> (Duration, Act);
 
-    /// Says how the program of an agent keeps sessions.
+    /// Returns how the program of an agent keeps sessions.
     fn sessions(&self, agent: &str) -> SessionKind {
         let _ = agent;
         SessionKind::OneTurn
@@ -84,7 +84,7 @@ pub struct Office {
     pub mind: Arc<dyn Mind>,
     /// Who keeps the books.
     pub witness: Arc<Witness>,
-    /// Says whether somebody is certainly dead.
+    /// Whether somebody is certainly dead.
     pub is_dead: Box<dyn Fn(&str) -> bool + Send + Sync>,
 }
 
@@ -175,7 +175,7 @@ impl Agent for Actor {
     }
 }
 
-/// Looks at claims, and believes what is no lie.
+/// Looks at claims, and believes whatever is not a lie.
 pub struct Inspector(pub Arc<dyn Mind>);
 
 #[async_trait]

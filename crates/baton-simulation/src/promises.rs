@@ -252,7 +252,7 @@ pub fn waits_for(run: &Run) -> Vec<String> {
     people.chain(queues.map(|tracked| format!("{}: {}", tracked.handoff.terms.to, tracked.handoff.id))).collect()
 }
 
-/// Says whether an event asks a person about a limit.
+/// Returns whether an event asks a person about a limit.
 fn is_limit(event: &Event) -> bool {
     let Ok(Fact::Accepted(accept)) = event.fact() else { return false };
     accept.terms.step.is_some_and(|step| step.role == Role::Limit)

@@ -35,7 +35,7 @@ impl Strings {
         self.pull(|pulled| pulled.asleep_until = None);
     }
 
-    /// Says whether it was killed.
+    /// Returns whether it was killed.
     pub fn is_cut(&self) -> bool {
         self.look(|pulled| pulled.killed)
     }

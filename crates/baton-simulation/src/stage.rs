@@ -54,7 +54,7 @@ pub struct Living {
     pub strings: Arc<Strings>,
     /// The store as it meets it.
     pub store: Arc<Faulty>,
-    /// Tells it to stop.
+    /// Stops it.
     pub stop: watch::Sender<bool>,
 }
 
@@ -172,7 +172,7 @@ impl Stage {
         }
     }
 
-    /// Tells what went wrong: the violations, each with the end of the journal before it.
+    /// Describes what went wrong: the violations, each with the end of the journal before it.
     pub fn tell(&self, violations: &[BrokenPromise]) -> String {
         let lines = violations.iter().take(3).map(|violation| {
             let stamps = self.witness.stamps(&violation.run);

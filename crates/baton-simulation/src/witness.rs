@@ -76,12 +76,12 @@ impl Witness {
         self.look(|seen| seen.dead.insert(driver.to_owned()));
     }
 
-    /// Says whether a driver has died.
+    /// Returns whether a driver has died.
     pub fn is_dead(&self, driver: &str) -> bool {
         self.look(|seen| seen.dead.contains(driver))
     }
 
-    /// Says whether an agent has really said this.
+    /// Returns whether an agent has really said this.
     pub fn was_said(&self, handoff: &HandoffId, fence: Fence, digest: &Digest) -> bool {
         self.look(|seen| seen.said.contains(&(handoff.clone(), fence, digest.clone())))
     }
@@ -106,7 +106,7 @@ impl Witness {
     }
 }
 
-/// Says whether a writer is a driver; its name is its claimant's.
+/// Returns whether a writer is a driver; its name is its claimant's.
 pub fn is_driver(writer: &str) -> bool {
     writer.starts_with("driver-")
 }

@@ -5,6 +5,7 @@
 
 #![warn(clippy::match_bool)]
 
+mod authorities;
 mod boot_time;
 mod claim_cache;
 mod location;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use baton_engine::Store;
 use baton_engine::store::StoreError;
 
+pub use authorities::{Authorities, AuthoritiesFault};
 pub use boot_time::boot_time;
 pub use location::{Location, LocationFault};
 use remote::{RemoteStore, ServerAccess};

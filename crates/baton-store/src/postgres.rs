@@ -170,7 +170,7 @@ async fn prepare(pool: &Pool, clock: &Arc<ServerClock>) -> Result<String, StoreE
     }
 }
 
-/// Says which server does not answer.
+/// Adds to an error which server does not answer.
 fn with_hosts(error: StoreError, address: &Address) -> StoreError {
     match error {
         StoreError::Unreachable(why) => StoreError::Unreachable(format!("{}: {why}", address.hosts())),
@@ -313,8 +313,16 @@ impl Store for Postgres {
         self.0.patiently(|| tokens::with(&self.0, digest)).await
     }
 
+    async fn token(&self, id: &str) -> Result<Option<AccessToken>, StoreError> {
+        self.0.patiently(|| tokens::named(&self.0, id)).await
+    }
+
     async fn revoke_token(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
         self.0.patiently(|| tokens::revoke(&self.0, id, at)).await
+    }
+
+    async fn remove_ended_sessions(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.0.patiently(|| tokens::remove_ended_sessions(&self.0, now)).await
     }
 
     fn changes(&self) -> u64 {

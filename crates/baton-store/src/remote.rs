@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::evidence::Content;
+use baton_engine::evidence::{Content, SeenFile};
 use baton_engine::handoff::{Digest, WrittenDocument};
 use baton_engine::journal::{Event, Hash, Head};
 use baton_engine::ledger::LedgerEntry;
@@ -126,9 +126,20 @@ impl RemoteStore {
         self.talk.read(&json!({ "read": "yardstick", "id": id })).await
     }
 
+    /// Returns the files that were handed over to a handoff.
+    pub async fn handed_over(&self, id: &HandoffId) -> Result<Vec<SeenFile>, StoreError> {
+        let files: Vec<(String, Option<String>)> = self.talk.read(&json!({ "read": "handed_over", "id": id })).await?;
+        Ok(files.into_iter().map(|(path, sha256)| SeenFile { path, sha256 }).collect())
+    }
+
     async fn applied(&self, id: &HandoffId, verb: Verb) -> Result<Handoff, StoreError> {
-        let Verb { path, body } = verb;
-        let answer: AppliedAnswer = self.talk.ask(&path, &body).await.map_err(|no_reply| about(id, no_reply))?;
+        let Verb { path, body, is_repeatable } = verb;
+        let answer: Result<AppliedAnswer, NoReply> = if is_repeatable {
+            self.talk.ask_again_if_lost(&path, &body).await.map(|(answer, _)| answer)
+        } else {
+            self.talk.ask(&path, &body).await
+        };
+        let answer = answer.map_err(|no_reply| about(id, no_reply))?;
         // The engine tells what was said before from what has an effect now.
         if answer.repeated { Err(Refusal::Repeated.into()) } else { answer.handoff.handoff() }
     }
@@ -152,10 +163,17 @@ fn events(records: Vec<EventRecord>) -> Vec<Event> {
 
 #[async_trait]
 impl Store for RemoteStore {
-    async fn accept(&self, requests: Vec<Accept>, _: Timestamp) -> Result<Vec<AcceptedHandoff>, StoreError> {
+    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<AcceptedHandoff>, StoreError> {
         let body = json!({ "requests": requests.iter().map(verbs::sent).collect::<Vec<_>>() });
-        let accepted: Vec<AcceptedAnswer> = self.talk.ask("/api/v1/batches", &body).await?;
-        let read = |AcceptedAnswer { handoff, existing }| Ok(AcceptedHandoff { handoff: handoff.handoff()?, existing });
+        // Each request has an id by now, so that the server knows it again.
+        let (accepted, was_lost): (Vec<AcceptedAnswer>, bool) =
+            self.talk.ask_again_if_lost("/api/v1/batches", &body).await?;
+        let read = |AcceptedAnswer { handoff, existing }| {
+            let handoff = handoff.handoff()?;
+            // What is there since we asked is what we have sent.
+            let is_ours = was_lost && handoff.accepted_at >= claims::a_little_before(at);
+            Ok(AcceptedHandoff { handoff, existing: existing && !is_ours })
+        };
         accepted.into_iter().map(read).collect()
     }
 
@@ -307,7 +325,15 @@ impl Store for RemoteStore {
         Err(not_through_a_server("tokens"))
     }
 
+    async fn token(&self, _: &str) -> Result<Option<AccessToken>, StoreError> {
+        Err(not_through_a_server("tokens"))
+    }
+
     async fn revoke_token(&self, _: &str, _: Timestamp) -> Result<bool, StoreError> {
+        Err(not_through_a_server("tokens"))
+    }
+
+    async fn remove_ended_sessions(&self, _: Timestamp) -> Result<u64, StoreError> {
         Err(not_through_a_server("tokens"))
     }
 

@@ -97,13 +97,13 @@ impl TokenRow {
         })
     }
 
-    /// Tells that its id or its digest is not new.
+    /// The error when its id or its digest is not new.
     pub(crate) fn taken() -> StoreError {
         StoreError::Invalid("there is such a token already".to_owned())
     }
 }
 
-/// What follows from the handoff and stands in columns to be looked up or guarded.
+/// What follows from the handoff and is kept in columns to be looked up or guarded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Columns<'h> {
     pub(crate) agent: &'h str,
@@ -116,7 +116,7 @@ pub(crate) struct Columns<'h> {
 }
 
 impl<'h> Columns<'h> {
-    /// Returns what stands in columns.
+    /// Returns what is kept in columns.
     pub(crate) fn of(handoff: &'h Handoff) -> Columns<'h> {
         Columns {
             agent: handoff.terms.queue(),

@@ -36,7 +36,7 @@ impl ServerClock {
         self.asks_at(boot_time())
     }
 
-    /// Takes the time that the server told after it was asked at that moment.
+    /// Takes the time that the server reported after it was asked at that moment.
     pub(crate) fn hear(&self, server: Timestamp, asked: Duration) {
         self.hear_at(server, asked, boot_time());
     }

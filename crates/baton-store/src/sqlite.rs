@@ -193,15 +193,14 @@ impl Store for Sqlite {
 
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, StoreError> {
         // Looking costs no write: mostly nothing is due.
-        if !self.read(move |connection| rescue::is_due(connection, at)).await? {
+        if !self.look(|connection| rescue::is_due(connection, at))? {
             return Ok(Vec::new());
         }
         self.write(move |batch| rescue::rescue(batch, limit, dice, at).map(Ok)).await
     }
 
     async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, StoreError> {
-        let id = id.clone();
-        self.read(move |connection| table::find(connection, &id)?.map(|row| row.handoff()).transpose()).await
+        self.look(|connection| table::find(connection, id)?.map(|row| row.handoff()).transpose())
     }
 
     async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, StoreError> {
@@ -242,8 +241,7 @@ impl Store for Sqlite {
     }
 
     async fn queue(&self, agent: &str) -> Result<Queue, StoreError> {
-        let agent = agent.to_owned();
-        self.read(move |connection| table::queue(connection, &agent)).await
+        self.look(|connection| table::queue(connection, agent))
     }
 
     async fn queues(&self) -> Result<Vec<Queue>, StoreError> {
@@ -256,8 +254,7 @@ impl Store for Sqlite {
     }
 
     async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, StoreError> {
-        let agent = agent.map(str::to_owned);
-        self.read(move |connection| look::next_due(connection, agent.as_deref())).await
+        self.look(|connection| look::next_due(connection, agent))
     }
 
     async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, StoreError> {
@@ -320,16 +317,24 @@ impl Store for Sqlite {
     }
 
     async fn tokens(&self) -> Result<Vec<AccessToken>, StoreError> {
-        self.read(tokens::all).await
+        self.look(tokens::all)
     }
 
     async fn token_with(&self, digest: &Hash) -> Result<Option<AccessToken>, StoreError> {
         self.look(|connection| tokens::with(connection, digest))
     }
 
+    async fn token(&self, id: &str) -> Result<Option<AccessToken>, StoreError> {
+        self.look(|connection| tokens::named(connection, id))
+    }
+
     async fn revoke_token(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
         let id = id.to_owned();
         self.write(move |batch| tokens::revoke(batch, &id, at).map(Ok)).await
+    }
+
+    async fn remove_ended_sessions(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.write(move |batch| tokens::remove_ended_sessions(batch, now).map(Ok)).await
     }
 
     fn changes(&self) -> u64 {
@@ -341,7 +346,7 @@ impl Store for Sqlite {
     }
 
     async fn time(&self) -> Result<Option<Timestamp>, StoreError> {
-        self.read(look::time).await
+        self.look(look::time)
     }
 
     async fn checkup(&self) -> Result<Checkup, StoreError> {

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use baton_host::ProcessStat;
 
+use crate::children::children;
+
 /// Returns the duration that this share of all durations does not exceed (0.5 is the median), by the nearest rank.
 pub fn percentile(durations: &[Duration], share: f64) -> Duration {
     assert!(!durations.is_empty(), "nothing was measured");
@@ -45,6 +47,15 @@ impl Usage {
         Some(Usage {
             cpu: Duration::from_micros(stat.cpu_ticks * 1_000_000 / ticks_per_second),
             resident_bytes: stat.resident_pages * rustix::param::page_size() as u64,
+        })
+    }
+
+    /// Adds up what a process and all that it has started use.
+    pub fn of_family(process: u32) -> Self {
+        let own = Usage::of(process).unwrap_or(Usage { cpu: Duration::ZERO, resident_bytes: 0 });
+        children(process).into_iter().map(Usage::of_family).fold(own, |sum, child| Usage {
+            cpu: sum.cpu + child.cpu,
+            resident_bytes: sum.resident_bytes + child.resident_bytes,
         })
     }
 }

@@ -121,7 +121,7 @@ fn stranger(number: &str) -> Pid {
     number.expect("a process said its number")
 }
 
-/// Tells when the child has ended. It is left to be reaped, so that nobody else gets its number meanwhile.
+/// Notifies when the child has ended. It is left to be reaped, so that nobody else gets its number meanwhile.
 fn watch(child: &Child) -> Receiver<()> {
     let pid = Pid::from_child(child);
     let (sender, receiver) = channel();

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use crate::event::VERSION;
 use crate::words::{cut, one_line, span, took};
 
-/// The longest text of an activity that is told.
+/// The longest text of an activity that is shown.
 const ABOUT_MAX: usize = 60;
 
-/// After this long without a sign of life it is said.
+/// After this long without a sign of life, the silence is mentioned.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// Returns the JSON form of what was seen.
@@ -47,7 +47,7 @@ pub fn json(job: &Job, seen: &Seen, at: Timestamp) -> Value {
     })
 }
 
-/// Returns the JSON form of what was spent; a price that nobody told is `null`.
+/// Returns the JSON form of what was spent; an unknown price is `null`.
 pub fn spent_json(spent: Spent) -> Value {
     json!({
         "input": spent.input,
@@ -64,7 +64,7 @@ pub fn spending_json(spending: &Spending) -> Value {
     value
 }
 
-/// Tells an activity in a line, from its JSON form; `None` if it is not worth one.
+/// Describes an activity in one line, from its JSON form; `None` if it is not worth one.
 pub fn told(activity: &Value) -> Option<String> {
     let detail = &activity["detail"];
     let text = |name: &str| detail[name].as_str().map(one_line).unwrap_or_default();
@@ -128,7 +128,7 @@ impl Pulse {
         }
     }
 
-    /// Tells it in a few words: `Bash cargo test · 14 tools · 31k tokens · $0.42`, or how long nothing was heard.
+    /// Describes it in a few words: `Bash cargo test · 14 tools · 31k tokens · $0.42`, or how long nothing was heard.
     pub fn told(&self, now: Timestamp) -> String {
         let silent = span(self.last, now);
         let doing = match (&self.doing, silent >= SILENCE) {

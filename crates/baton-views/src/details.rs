@@ -141,7 +141,7 @@ impl ListedRun {
         }
     }
 
-    /// Returns where it stands in a few words; that somebody is waited for comes first.
+    /// Describes where it is in a few words; that somebody is waited for comes first.
     pub fn words(&self, now: Timestamp) -> String {
         let Some(first) = self.waiting.first() else { return self.standing.words(now) };
         let more = match self.waiting.len() - 1 {

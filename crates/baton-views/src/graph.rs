@@ -54,17 +54,17 @@ impl NodeKind {
         }
     }
 
-    /// Says whether other nodes may stand inside.
+    /// Returns whether other nodes may be inside.
     pub(crate) fn is_group(self) -> bool {
         matches!(self, NodeKind::Parallel | NodeKind::Foreach | NodeKind::Workflow)
     }
 
-    /// Says whether it is where a run begins or ends, and no work.
+    /// Returns whether it is where a run begins or ends, and no work.
     pub(crate) fn is_terminal(self) -> bool {
         matches!(self, NodeKind::Start | NodeKind::End | NodeKind::Stop)
     }
 
-    /// Says whether it stands beside the flow and not in it.
+    /// Returns whether it stands beside the flow and not in it.
     pub(crate) fn is_beside(self) -> bool {
         matches!(self, NodeKind::Helper | NodeKind::Person)
     }
@@ -131,7 +131,7 @@ impl NodeMark {
 /// Something that is drawn.
 #[derive(Debug, Clone)]
 pub struct GraphNode {
-    /// The names of the phase and of those around it, such as `tools/review`; empty if it is no phase.
+    /// The names of the phase and of those around it, such as `tools/review`; empty if it is not a phase.
     pub path: String,
     /// What it stands for.
     pub kind: NodeKind,
@@ -141,7 +141,7 @@ pub struct GraphNode {
     pub detail: Option<String>,
     /// What else is worth knowing, in a few words each.
     pub notes: Vec<String>,
-    /// The group that it stands in.
+    /// The group that it is in.
     pub parent: Option<usize>,
     /// What a run says about it.
     pub mark: Option<NodeMark>,
@@ -165,7 +165,7 @@ pub enum EdgeKind {
 }
 
 impl EdgeKind {
-    /// Says whether it is an exception and not the usual way.
+    /// Returns whether it is an exception and not the usual way.
     pub(crate) fn is_dashed(self) -> bool {
         matches!(self, EdgeKind::Blocked | EdgeKind::Route)
     }
@@ -205,7 +205,7 @@ impl Graph {
         (0..self.nodes.len()).filter(move |node| self.nodes[*node].parent == parent)
     }
 
-    /// Says whether a node is drawn as a box around others.
+    /// Returns whether a node is drawn as a box around others.
     pub(crate) fn is_box(&self, node: usize) -> bool {
         self.nodes[node].kind.is_group() && self.children(Some(node)).next().is_some()
     }
@@ -215,7 +215,7 @@ impl Graph {
         self.nodes.iter().position(|node| node.path == path && !path.is_empty())
     }
 
-    /// Says how far a phase is in a run.
+    /// Marks how far a phase is in a run.
     pub(crate) fn mark(&mut self, path: &str, mark: NodeMark) {
         if let Some(node) = self.find(path) {
             self.nodes[node].mark = Some(mark);

@@ -4,7 +4,7 @@
 use baton_engine::approval::Vote;
 use baton_engine::evidence::ExaminedClaim;
 use baton_engine::failure::{Failure, Transience};
-use baton_engine::handoff::{Ask, Note, WrittenDocument};
+use baton_engine::handoff::{Ask, Note, Terms, WrittenDocument};
 use baton_engine::known::HowKnown;
 use baton_engine::lifecycle::readable_claimant;
 use baton_engine::ssh::Signature;
@@ -57,7 +57,7 @@ pub fn json(handoff: &Handoff) -> Value {
             "backoff_multiplier": terms.retry.multiplier,
             "jitter": terms.retry.jitter,
         },
-        "key": terms.key,
+        "key": terms.key.as_deref().map(Terms::readable_key),
         "returns_to": terms.returns_to.as_ref().map(|id| id.as_str()),
         "notes": handoff.notes.iter().map(note).collect::<Vec<_>>(),
         "failure": handoff.last_failure.as_ref().map(failure),

@@ -100,7 +100,7 @@ pub fn choice_words(options: &[(String, String)]) -> Vec<&str> {
     options.iter().map(|(word, _)| word.as_str()).collect()
 }
 
-/// Says in one line what is asked, and by whom.
+/// Writes in one line what is asked, and by whom.
 pub fn heading(question: &Question) -> String {
     let place = match question.phase.as_str() {
         "" => question.handoff.to_string(),

@@ -86,7 +86,7 @@ pub struct EventSentence {
     pub took: Option<Duration>,
 }
 
-/// Returns what is worth telling about an event. The run is as the event left it.
+/// Returns the sentences that an event is worth. The run is as the event left it.
 pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
     let (Some(tracked), Ok(fact)) = (run.find(&event.handoff), event.fact()) else { return Vec::new() };
     let told = |sign, text: String| vec![sentence(sign, tracked, text)];
@@ -197,7 +197,7 @@ fn reported(tracked: &TrackedHandoff, report: &HandIn) -> Vec<EventSentence> {
     }
 }
 
-/// Says what rules warn of in a report that counts.
+/// Returns the warnings of rules about a report that counts.
 fn warned(document: &WrittenDocument) -> Option<String> {
     let first = brief(document.warnings.first()?);
     match document.warnings.len() - 1 {
@@ -217,7 +217,7 @@ fn not_good(tracked: &TrackedHandoff) -> String {
     }
 }
 
-/// Says how a visit ended well, and what was seen of its claims.
+/// Returns how a visit ended well, and what was seen of its claims.
 fn outcome(tracked: &TrackedHandoff, examined: &[ExaminedClaim]) -> String {
     let mut parts = Vec::new();
     match tracked.step.role {
@@ -295,12 +295,12 @@ fn verified(tracked: &TrackedHandoff, verify: &Verify) -> Vec<EventSentence> {
     }
 }
 
-/// Says which approved files have changed since they were shown; `None` if that is not why a person is asked.
+/// Names the approved files that have changed since they were shown; `None` if that is not why a person is asked.
 pub fn asked_again(verify: &Verify) -> Option<String> {
     claims(evidence::changed_since_shown(&verify.examined))
 }
 
-/// Says what a person must look at because nobody can tell; `None` if there is nothing.
+/// Names what a person must look at because nothing can verify it; `None` if there is nothing.
 pub fn left_open(verify: &Verify) -> Option<String> {
     claims(evidence::left_to_person(&verify.examined))
 }
@@ -331,7 +331,7 @@ fn decided(tracked: &TrackedHandoff, decide: &Decide) -> Vec<EventSentence> {
     told
 }
 
-/// Tells that a person is asked about a limit, unless that was told as the way that something goes.
+/// The sentence when a person is asked about a limit, unless a route has mentioned it already.
 fn limited(run: &Run, question: &TrackedHandoff) -> Vec<EventSentence> {
     let about = question.step.about.as_ref().and_then(|about| run.find(about));
     if about.and_then(|about| about.route.as_ref()).is_some_and(|route| route.to == HUMAN) {
@@ -341,7 +341,7 @@ fn limited(run: &Run, question: &TrackedHandoff) -> Vec<EventSentence> {
     vec![sentence(SentenceSign::Waits, question, format!("a person must decide: {}", brief(&asked)))]
 }
 
-/// Tells where it goes, if that is not simply the next phase.
+/// The sentence about where the run goes, if that is not simply the next phase.
 fn routed(run: &Run, tracked: &TrackedHandoff, route: &Route) -> Vec<EventSentence> {
     let mut told = Vec::new();
     let mut tell = |sign, text: String| told.push(sentence(sign, tracked, text));
@@ -378,12 +378,12 @@ fn advised(instead_of: &str) -> &str {
     instead_of.strip_suffix(", as the agent advised").unwrap_or(instead_of)
 }
 
-/// Says whether it belongs to the run itself; what is in a group is judged with the others.
+/// Returns whether it belongs to the run itself; what is in a group is judged with the others.
 fn in_run(run: &Run, tracked: &TrackedHandoff) -> bool {
     tracked.step.within.as_ref().is_none_or(|within| *within == run.root().handoff.id)
 }
 
-/// Says whether a phase is the same one or stands before it.
+/// Returns whether a phase is the same one or stands before it.
 fn is_back(run: &Run, tracked: &TrackedHandoff, to: &str) -> bool {
     let (here, there) = (run.definition.locate(&tracked.step.phase), run.definition.locate(to));
     match (here, there) {
@@ -397,7 +397,7 @@ pub fn is_going_on(tracked: &TrackedHandoff) -> bool {
     !tracked.handoff.state.name().is_finished() && !matches!(tracked.step.role, Role::Run | Role::Group)
 }
 
-/// Says in a few words what is going on with a handoff that is not finished.
+/// Describes in a few words what is going on with a handoff that is not finished.
 pub fn going_on(tracked: &TrackedHandoff) -> String {
     let agent = &tracked.handoff.terms.to;
     match &tracked.handoff.state {

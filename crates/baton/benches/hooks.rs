@@ -17,7 +17,7 @@ const ROUNDS: usize = 200;
 /// The files of the project.
 const FILES: usize = 100;
 
-/// So many handoffs are filed of a session before the next one begins.
+/// How many handoffs are filed of a session before the next one begins.
 const HANDOFFS: usize = 10;
 
 const CONTRACTS: &str = "[hooks.agents.developer]\ndialect = \"metadata-block\"\nwrites = [\"src/**\"]\n\

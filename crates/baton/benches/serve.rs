@@ -1,6 +1,6 @@
 //! A server under load, beside the store that it serves.
 //!
-//! `cargo bench -p baton --bench serve` prints everything; a word after `--` (idle, cycles, journal) one part.
+//! `cargo bench -p baton --bench serve` prints everything; a word after `--` (idle, cycles, journal, page, browser) one part.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 #[path = "../../baton-store/benches/sqlite/cycle.rs"]
@@ -11,7 +11,7 @@ mod http;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use baton_testbed::gauge::{Figure, Limit, Usage};
+use baton_testbed::gauge::{Figure, Limit, Usage, percentile};
 use baton_testbed::{Process, Scratch, isolate};
 use serde_json::{Value, json};
 
@@ -23,6 +23,21 @@ const CLAIMS: usize = 200;
 const CONNECTIONS: usize = 64;
 const CYCLES: usize = 4_000;
 const EVENTS: usize = 10_000;
+
+/// A list so long that its run has ten thousand events.
+const ITEMS: usize = 2_500;
+const WORKFLOW: &str = "name: batch\ninputs: {list: {required: true}}\nagents: {clerk: {queue: true}}\n\
+    phases: [{id: each, foreach: inputs.list, at_once: 64, phases: [{id: file, agent: clerk}]}]\n\
+    limits: {handoffs: 100000}\n";
+
+/// So many work while the page is looked at, and so often it is.
+const OTHERS: usize = 8;
+const PAGES: usize = 300;
+
+/// A browser shows a run of so many steps. What it uses while it starts does not count.
+const LOOKED_AT: usize = 40;
+const SETTLED: usize = 10;
+const STEP: Duration = Duration::from_secs(1);
 
 /// How long a server that only waits is watched.
 const WATCHED: Duration = Duration::from_secs(15);
@@ -41,6 +56,12 @@ fn main() {
     }
     if wanted("journal") {
         runtime.block_on(journal());
+    }
+    if wanted("page") {
+        runtime.block_on(page());
+    }
+    if wanted("browser") {
+        runtime.block_on(browser());
     }
 }
 
@@ -61,10 +82,14 @@ struct Served {
 
 impl Served {
     fn start() -> Served {
-        let folder = Scratch::new();
+        Served::start_in(Scratch::new(), &[])
+    }
+
+    fn start_in(folder: Scratch, options: &[&str]) -> Served {
         let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
         isolate(&mut command, folder.root()).current_dir(folder.root());
-        command.args(["serve", "--listen", "127.0.0.1:0", "--json", "--store", "baton.db"]).stderr(Stdio::null());
+        command.args(["serve", "--listen", "127.0.0.1:0", "--json", "--store", "baton.db"]).args(options);
+        command.stderr(Stdio::null());
         let process = Process::spawn(&mut command);
         let told: Value = serde_json::from_str(&process.stdout.next(LONG).expect("an address")).expect("JSON");
         let address = told["url"].as_str().and_then(|url| url.strip_prefix("http://")).expect("an address").to_owned();
@@ -119,11 +144,7 @@ async fn cycles() {
                 let id = format!("c-{worker}-{number}");
                 let sent = json!({ "to": "finder", "document": request(&id) });
                 connection.ask("POST", "/api/v1/handoffs", &sent.to_string()).await;
-                let claimed = connection.ask("POST", "/api/v1/claims", r#"{"agent": "finder", "wait": "10s"}"#).await;
-                let claim = &claimed["claims"][0];
-                let id = claim["handoff"]["id"].as_str().expect("as many are there as claim");
-                let body = json!({ "fence": claim["fence"], "document": report(id) });
-                connection.ask("POST", &format!("/api/v1/handoffs/{id}/report"), &body.to_string()).await;
+                work(&mut connection, "finder").await;
             }
         })
     });
@@ -139,6 +160,95 @@ async fn cycles() {
     println!("cycles with {CONNECTIONS} at once: {http:.0}/s over HTTP, {direct:.0}/s on the store");
     let name = "cycles over HTTP, of the store's own".to_owned();
     println!("{}", Figure { name, ours: http / direct, limit: Limit::AtLeast(0.5), unit: "×" });
+}
+
+/// Claims what is ready, and reports about it.
+async fn work(connection: &mut Connection, agent: &str) {
+    let wanted = json!({ "agent": agent, "wait": "10s" });
+    let claimed = connection.ask("POST", "/api/v1/claims", &wanted.to_string()).await;
+    let claim = &claimed["claims"][0];
+    let id = claim["handoff"]["id"].as_str().expect("as many are there as claim");
+    let body = json!({ "fence": claim["fence"], "document": report(id) });
+    connection.ask("POST", &format!("/api/v1/handoffs/{id}/report"), &body.to_string()).await;
+}
+
+/// Starts a server, and a run in it that has something to do for each item of a list.
+async fn serve_list(items: usize) -> (Served, Connection) {
+    let folder = Scratch::new();
+    folder.folder("workspace").write("workflow.yaml", WORKFLOW);
+    let served = Served::start_in(folder, &["--workflow", "workflow.yaml", "--workspace", "workspace"]);
+    let mut connection = Connection::open(&served.address).await;
+    let items: Vec<String> = (0..items).map(|number| format!("invoice-{number}")).collect();
+    let run = json!({ "workflow": "batch", "id": "long", "inputs": { "list": items } });
+    connection.ask("POST", "/api/v1/runs", &run.to_string()).await;
+    (served, connection)
+}
+
+/// What a browser uses while it shows a run in which something happens all the time.
+async fn browser() {
+    let (served, mut connection) = serve_list(LOOKED_AT).await;
+    let profile = Scratch::new();
+    let mut command = Command::new("chromium");
+    command.args([
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-background-networking",
+    ]);
+    command.args(["--disable-component-update", "--disable-sync", "--remote-debugging-port=0"]);
+    command.arg(format!("--user-data-dir={}", profile.root().display()));
+    command.arg(format!("http://{}/runs/long", served.address)).stderr(Stdio::null());
+    let chromium = Process::spawn(&mut command);
+    let cpu = || Usage::of_family(chromium.id()).cpu;
+    let (mut before, mut began) = (cpu(), Instant::now());
+    for number in 0..LOOKED_AT {
+        if number == SETTLED {
+            (before, began) = (cpu(), Instant::now());
+        }
+        work(&mut connection, "batch/clerk").await;
+        tokio::time::sleep(STEP).await;
+    }
+    let used = (cpu() - before).as_secs_f64() / began.elapsed().as_secs_f64() * 100.0;
+    let name = format!("a browser that shows a run, one step in {} s", STEP.as_secs_f64());
+    println!("{}", Figure { name, ours: used, limit: Limit::AtMost(5.0), unit: "% of a core" });
+}
+
+/// How long the page of a run takes that has many events and goes on, while others work.
+async fn page() {
+    let (served, mut connection) = serve_list(ITEMS).await;
+    // The last item stays open, so that the run goes on.
+    for _ in 1..ITEMS {
+        work(&mut connection, "batch/clerk").await;
+    }
+    let others = (0..OTHERS).map(|worker| {
+        let address = served.address.clone();
+        tokio::spawn(async move {
+            let mut connection = Connection::open(&address).await;
+            for number in 0.. {
+                let sent = json!({ "to": "finder", "document": request(&format!("c-{worker}-{number}")) });
+                connection.ask("POST", "/api/v1/handoffs", &sent.to_string()).await;
+                work(&mut connection, "finder").await;
+            }
+        })
+    });
+    let others: Vec<_> = others.collect();
+    let (mut times, mut size) = (Vec::new(), 0);
+    for _ in 0..PAGES {
+        let began = Instant::now();
+        connection.send("GET", "/runs/long", "").await;
+        let (status, body) = connection.answer().await;
+        assert_eq!(status, 200, "{}", String::from_utf8_lossy(&body));
+        times.push(began.elapsed());
+        size = body.len();
+    }
+    others.iter().for_each(tokio::task::JoinHandle::abort);
+    let journal = connection.ask("GET", "/api/v1/runs/long", "").await;
+    println!("a run of {ITEMS} items with {} events; its page has {} kB", journal["events"], size / 1_000);
+    let milliseconds = |share: f64| percentile(&times, share).as_secs_f64() * 1e3;
+    println!("median of its page while {OTHERS} others work: {:.1} ms", milliseconds(0.5));
+    let name = format!("p99 of its page while {OTHERS} others work");
+    println!("{}", Figure { name, ours: milliseconds(0.99), limit: Limit::AtMost(100.0), unit: "ms" });
 }
 
 /// How long a page of a long journal takes while others ask, too.

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{HandInWay, QueueBrief};
 use baton_engine::engine::{Problem, Yardstick};
+use baton_engine::evidence::SeenFile;
 use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::store::ClaimedHandoff;
 use baton_engine::{Engine, RunId};
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use crate::briefing::{self, Briefing};
 use crate::store::Session;
 
-/// Tells about handoffs what only their run says.
+/// Knows what only the run of a handoff can say about it.
 #[async_trait]
 pub(crate) trait Briefer: Send + Sync {
     /// Briefs whoever has claimed a handoff; the inner error says why there is no prompt.
@@ -25,6 +26,9 @@ pub(crate) trait Briefer: Send + Sync {
 
     /// Returns what is handed in for a handoff is judged by.
     async fn yardstick(&self, handoff: &Handoff, request: Option<&WrittenDocument>) -> Result<Yardstick, Problem>;
+
+    /// Returns the files that a handoff is given by those before it, as they were when they were examined.
+    async fn files_handed_to(&self, handoff: &Handoff) -> Result<Vec<SeenFile>, Problem>;
 
     /// Returns what a run was started with, if its workspace may be on this machine; `None` outside of a workflow.
     async fn definition(&self, run: &RunId) -> Result<Option<Definition>, Problem>;
@@ -34,26 +38,41 @@ pub(crate) trait Briefer: Send + Sync {
 pub(crate) fn of(session: &Session) -> Arc<dyn Briefer> {
     match &session.remote {
         Some(server) => Arc::new(FromServer(Arc::clone(server))),
-        None => Arc::new(WorkedOutHere(session.engine.clone())),
+        None => {
+            let (engine, traces) = (session.engine.clone(), session.telemetry().is_some());
+            Arc::new(WorkedOutHere { engine, traces })
+        }
     }
 }
 
 /// Works it out from the journal.
-struct WorkedOutHere(Engine);
+struct WorkedOutHere {
+    engine: Engine,
+    /// Whether spans are collected.
+    traces: bool,
+}
 
 #[async_trait]
 impl Briefer for WorkedOutHere {
     async fn brief(&self, claimed: &ClaimedHandoff, by: HandInWay) -> Result<Result<Briefing, String>, Problem> {
-        briefing::brief(&self.0, claimed, by).await
+        let mut told = briefing::brief(&self.engine, claimed, by).await?;
+        if let Ok(briefing) = &mut told {
+            briefing.brief.job.traceparent.take_if(|_| !self.traces);
+        }
+        Ok(told)
     }
 
     async fn yardstick(&self, handoff: &Handoff, request: Option<&WrittenDocument>) -> Result<Yardstick, Problem> {
-        let definition = self.0.definition_of(handoff).await?;
-        self.0.yardstick(handoff, request, definition.as_ref()).await
+        let definition = self.engine.definition_of(handoff).await?;
+        self.engine.yardstick(handoff, request, definition.as_ref()).await
+    }
+
+    async fn files_handed_to(&self, handoff: &Handoff) -> Result<Vec<SeenFile>, Problem> {
+        self.engine.files_handed_to(handoff).await
     }
 
     async fn definition(&self, run: &RunId) -> Result<Option<Definition>, Problem> {
-        self.0.definition(run).await
+        self.engine.definition(run).await
     }
 }
 
@@ -79,6 +98,7 @@ impl Briefer for FromServer {
         };
         let mut brief = QueueBrief::with_prompt(handoff, request, prompt);
         brief.shortened = texts("shortened");
+        brief.job.traceparent = text("traceparent");
         brief.job.phase = text("phase").unwrap_or_default();
         brief.job.output_directory = text("output_directory").map(PathBuf::from).unwrap_or_default();
         let yardstick = Yardstick::of_json(&told["yardstick"], Some(request));
@@ -87,6 +107,10 @@ impl Briefer for FromServer {
 
     async fn yardstick(&self, handoff: &Handoff, request: Option<&WrittenDocument>) -> Result<Yardstick, Problem> {
         Ok(Yardstick::of_json(&self.0.yardstick(&handoff.id).await?, request))
+    }
+
+    async fn files_handed_to(&self, handoff: &Handoff) -> Result<Vec<SeenFile>, Problem> {
+        Ok(self.0.handed_over(&handoff.id).await?)
     }
 
     async fn definition(&self, _: &RunId) -> Result<Option<Definition>, Problem> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use baton_agents::evidence::LocalEvidence;
 use baton_agents::workspace::WorkspaceFolder;
 use baton_engine::definition::Definition;
-use baton_engine::driver::{self, HandInWay, QueueBrief};
+use baton_engine::driver::{HandInWay, QueueBrief};
 use baton_engine::engine::{Problem, Yardstick};
 use baton_engine::evidence::{Evidence as _, Scene};
 use baton_engine::failure::{Code, Failure, Transience};
@@ -35,9 +35,9 @@ fn here(workspace: &Path) -> Option<WorkspaceFolder> {
         .and_then(|workspace| WorkspaceFolder::open(workspace).ok())
 }
 
-/// What whoever has claimed a handoff is told, and what the report will be judged by.
+/// The prompt for whoever has claimed a handoff, and what the report will be judged by.
 pub(crate) struct Briefing {
-    /// What it is told.
+    /// The prompt.
     pub brief: QueueBrief,
     /// What its report is judged by.
     pub yardstick: Yardstick,
@@ -52,7 +52,8 @@ pub(crate) async fn brief(
     by: HandInWay,
 ) -> Result<Result<Briefing, String>, Problem> {
     let is_here = |run: Option<&Run>| run.is_some_and(|run| here(&run.definition.workspace).is_some());
-    made(engine, claimed, move |run| if by == HandInWay::Output && is_here(run) { HandInWay::Files } else { by }).await
+    let way = move |run: Option<&Run>| if by == HandInWay::Output && is_here(run) { HandInWay::Files } else { by };
+    made(engine, claimed, way, false).await
 }
 
 /// Does the same for somebody who works on another machine, whatever is on this one.
@@ -61,22 +62,23 @@ pub(crate) async fn brief_elsewhere(
     claimed: &ClaimedHandoff,
     by: HandInWay,
 ) -> Result<Result<Briefing, String>, Problem> {
-    made(engine, claimed, move |_| by).await
+    made(engine, claimed, move |_| by, true).await
 }
 
 async fn made(
     engine: &Engine,
     claimed: &ClaimedHandoff,
     way: impl Fn(Option<&Run>) -> HandInWay + Send,
+    is_elsewhere: bool,
 ) -> Result<Result<Briefing, String>, Problem> {
     let (handoff, word) = (&claimed.handoff, engine.random.word());
     let run = match handoff.terms.step {
-        Some(_) => Some(driver::load(engine.store.as_ref(), &handoff.run).await?),
+        Some(_) => Some(engine.run_now(&handoff.run).await?),
         None => None,
     };
     let by = way(run.as_ref());
     let brief = match &run {
-        Some(run) => QueueBrief::of_run(run, &handoff.id, &word, by),
+        Some(run) => QueueBrief::of_run(run, &handoff.id, &word, by, is_elsewhere),
         None => QueueBrief::alone(handoff, &claimed.request, &word, by),
     };
     let definition = run.as_ref().map(|run| run.definition.as_ref());
@@ -163,7 +165,7 @@ fn scene_here(handoff: &Handoff, scene: Option<&Scene>) -> Option<Scene> {
     Some(Scene { folder, ..scene.clone() })
 }
 
-/// Says that an attempt ends because its prompt cannot be made. Trying again would not help.
+/// The failure of an attempt whose prompt cannot be made. Trying again would not help.
 pub(crate) fn no_prompt(fence: Fence, why: &str) -> Fail {
     let message = format!("its prompt cannot be made: {why}");
     let failure = Failure { chance: Transience::Permanent, ..Failure::new(Code::dependency_missing(), message) };
@@ -178,7 +180,7 @@ pub(crate) fn missing_artifacts(request: &WrittenDocument, workspace: &Workspace
     files.filter(|path| workspace.look(path) == PathState::Missing).map(str::to_owned).collect()
 }
 
-/// Says that artifacts of a request are not there.
+/// The message when artifacts of a request are missing.
 pub(crate) fn missing(handoff: &Handoff, paths: &[String]) -> String {
     let listed: Vec<String> = paths.iter().map(|path| format!("`{path}`")).collect();
     format!("{}: not in the workspace: {}", handoff.id, listed.join(", "))

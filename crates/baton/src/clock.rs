@@ -7,7 +7,7 @@ use baton_engine::{Clock, Store};
 use baton_store::boot_time;
 use jiff::Timestamp;
 
-/// Tells the time of the store's server; all machines must agree on when a lease ends.
+/// The clock of the store's server: all machines must agree on when a lease ends.
 ///
 /// Without a server it tells the later of the machine's time and the latest time seen plus what has passed since.
 pub(crate) struct SteadyClock {
@@ -85,7 +85,7 @@ impl Clock for SteadyClock {
     }
 }
 
-/// Returns the machine's time, for what knows no store.
+/// Returns the machine's time, where there is no store.
 #[expect(clippy::disallowed_methods, reason = "this is the clock that is injected everywhere else")]
 pub(crate) fn machine_time() -> Timestamp {
     Timestamp::now()

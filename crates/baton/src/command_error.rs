@@ -10,7 +10,7 @@ use baton_engine::evidence::WorkspaceFault;
 pub(crate) enum Exit {
     /// Done.
     Done,
-    /// The answer is no: findings, failed or rejected.
+    /// The answer is "no": findings, failed or rejected.
     No,
     /// Wrong usage, configuration or unreadable path.
     Usage,
@@ -94,7 +94,7 @@ impl CommandError {
         self
     }
 
-    /// Says which file it is about.
+    /// Returns which file it is about.
     #[must_use]
     pub(crate) fn about(self, name: &str) -> Self {
         CommandError { message: format!("{name}: {}", self.message), ..self }

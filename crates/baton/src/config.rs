@@ -131,7 +131,7 @@ pub(crate) struct Config {
     pub approvers: Approvers,
     /// Where the heads of runs are kept beside the store.
     pub anchor: Option<Anchor>,
-    /// Who is told when a person is waited for.
+    /// Who is notified when a person is waited for.
     pub notifications: Notifications,
     /// Where spans go.
     pub telemetry: TelemetryTable,
@@ -269,7 +269,7 @@ fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>) -> Result<Anchor,
     }
 }
 
-/// Tells that a file which Baton needs cannot get the lines of the ledger.
+/// The error when a file that Baton needs is named as the anchor of the ledger.
 pub(crate) fn not_an_anchor(name: &str, what: &str) -> CommandError {
     CommandError::usage(format!("{name}: [anchor] file is {what}, which the anchor would overwrite"))
         .hint("name a file of its own, such as /var/log/baton/heads")

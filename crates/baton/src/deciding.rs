@@ -108,7 +108,7 @@ pub(crate) fn decide(
         if options.signing.is_made_here()
             && let Some(refused) = session.engine.foresee(&open_to_all(&handoff), Command::Decide(decide.clone()))
         {
-            return Err(refused.into());
+            return Err(session.engine.with_decision(refused).await.into());
         }
         let text = decide.signed_text(&handoff.id);
         if options.signing.to_sign {
@@ -137,7 +137,7 @@ pub(crate) fn decide(
     })
 }
 
-/// Says who goes on with the run, or how it goes on.
+/// Prints who goes on with the run, or how it goes on.
 async fn tell_next(session: &Session, decided: &Handoff, store: &StoreOptions, output: &Output) {
     if matches!(decided.state, State::AwaitingPerson { .. }) {
         return;
@@ -178,7 +178,7 @@ async fn at_terminal(
     let foreseeable = if options.signing.is_wanted() { open_to_all(handoff) } else { handoff.clone() };
     // Nobody is asked for what would not count; and what changes meanwhile was not shown.
     if let Some(refused) = session.engine.foresee(&foreseeable, Command::Decide(foreseen)) {
-        return Err(refused.into());
+        return Err(session.engine.with_decision(refused).await.into());
     }
     let Some(question) = question else {
         return Err(CommandError::no(format!("{}: nothing to decide", handoff.id)));

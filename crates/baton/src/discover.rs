@@ -142,7 +142,7 @@ impl Found {
     }
 }
 
-/// Says whether a folder holds no handoffs: by its name, or because it stands beside `handoffs`.
+/// Returns whether a folder holds no handoffs: by its name, or because it is beside `handoffs`.
 fn is_skipped(folder: &Path) -> bool {
     let named = |names: &[&str]| folder.file_name().is_some_and(|name| names.iter().any(|known| name == *known));
     let in_mailbox = || folder.parent().is_some_and(|root| root.join("handoffs").join("pending").is_dir());
@@ -155,7 +155,7 @@ fn plain(path: &Path) -> PathBuf {
     path.strip_prefix("./").unwrap_or(path).to_owned()
 }
 
-/// Says whether a file in a folder may be a handoff.
+/// Returns whether a file in a folder may be a handoff.
 fn is_document(path: &Path) -> bool {
     Format::of_path(&path.to_string_lossy()).is_some()
 }
@@ -225,7 +225,7 @@ pub(crate) enum NotRead {
 }
 
 impl NotRead {
-    /// Says it in one line.
+    /// Describes it in one line.
     pub(crate) fn describe(&self, name: &str) -> String {
         match self {
             NotRead::TooLarge(length) => format!("{name}: {}", baton_protocol::read::too_large(*length).message),

@@ -19,7 +19,7 @@ use similar::TextDiff;
 #[derive(Clone)]
 pub(crate) struct Exhibits(Arc<dyn Store>);
 
-/// So many lines around a difference are shown.
+/// How many lines around a difference are shown.
 const AROUND: usize = 5;
 
 /// Why a file is not shown that is there.

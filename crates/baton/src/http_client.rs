@@ -10,15 +10,15 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use baton_store::Authorities;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
 use hyper::header::{CONTENT_LENGTH, HOST, HeaderName, HeaderValue, USER_AGENT};
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
-use rustls::crypto::ring;
+use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -132,11 +132,8 @@ async fn encrypted(
 fn tls_settings() -> Result<Arc<ClientConfig>, HttpFault> {
     static SETTINGS: OnceLock<Result<Arc<ClientConfig>, String>> = OnceLock::new();
     let read = || {
-        let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
-        let builder = builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
-        Ok(Arc::new(builder.with_root_certificates(roots).with_no_client_auth()))
+        let config = Authorities::of_machine().client().map_err(|error| error.to_string())?;
+        Ok(Arc::new(config))
     };
     SETTINGS.get_or_init(read).clone().map_err(|why| HttpFault::Unreachable(format!("TLS: {why}")))
 }

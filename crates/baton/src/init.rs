@@ -40,11 +40,11 @@ const IGNORED: &str = "*\n";
 /// What is done to a project.
 #[derive(Debug, Default)]
 pub(crate) struct SetUp {
-    /// The files, in the order in which they are told.
+    /// The files, in the order in which they are listed.
     pub changes: Vec<FileChange>,
     /// What people have to do themselves.
     pub by_hand: Vec<String>,
-    /// Files of our own, of which nothing is told.
+    /// Files of our own, which are not listed.
     own: Vec<FileChange>,
 }
 
@@ -103,7 +103,7 @@ impl SetUp {
         file_writing::carry_out(project, &self.all())
     }
 
-    /// Looks whether nothing stands in the way.
+    /// Checks whether anything is in the way.
     fn check(self, project: &Path) -> Result<SetUp, CommandError> {
         file_writing::check(project, &self.all())?;
         Ok(self)

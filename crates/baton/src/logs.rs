@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use baton_agents::without_colours;
 use rustix::fs::OFlags;
 
-/// So much of the end of a log is searched for its last line.
+/// How much of the end of a log is searched for its last line.
 const TAIL_BYTES: u64 = 4 * 1024;
 
-/// So much of the end of a log, or of the beginning of a prompt, is shown elsewhere.
+/// How much of the end of a log, or of the beginning of a prompt, is shown elsewhere.
 const END_BYTES: u64 = 64 * 1024;
 
 /// Returns the logs that are there.
@@ -33,7 +33,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Returns what stands at the end of the logs of an attempt, without what only a terminal understands; `None` if nothing
+/// Returns what is at the end of the logs of an attempt, without what only a terminal understands; `None` if nothing
 /// was written. More than one log has its name above it.
 pub(crate) fn ends(folder: &Path) -> Option<String> {
     let told = |path: PathBuf| {

@@ -54,8 +54,8 @@ use crate::output::Output;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Tells what is wrong with the command line. To coding agents an exit with 2 means that a hook holds them, and no mistake in
-/// their settings may do that.
+/// Prints what is wrong with the command line. To coding agents, exit code 2 means that a hook stops them, and a
+/// mistake in their settings must not do that.
 fn refuse(error: &clap::Error) -> ! {
     let is_hook = std::env::args_os().nth(1).is_some_and(|first| first == "hook");
     if is_hook && error.use_stderr() {

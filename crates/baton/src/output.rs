@@ -40,7 +40,7 @@ impl Output {
         Output { stdout_color: wanted(io::stdout().is_terminal()), stderr_color: wanted(io::stderr().is_terminal()) }
     }
 
-    /// Says whether stdout gets colour.
+    /// Returns whether stdout gets colour.
     pub(crate) fn has_color(&self) -> bool {
         self.stdout_color
     }
@@ -80,7 +80,7 @@ impl Output {
         self.data(&format!("{value:#}\n"))
     }
 
-    /// Tells that the store goes away or comes back while somebody waits.
+    /// Reports that the store goes away or comes back while somebody waits.
     pub(crate) fn store_news(&self, news: StoreNews<'_>) {
         match news {
             StoreNews::Away(problem) => self.note(&format!("{problem}; trying again")),
@@ -88,17 +88,17 @@ impl Output {
         }
     }
 
-    /// Tells something beside the result.
+    /// Prints a note beside the result.
     pub(crate) fn note(&self, text: &str) {
         self.pass_on(format!("{text}\n").as_bytes());
     }
 
-    /// Says whether a person can be asked: somebody sees what is shown beside the result, and can answer.
+    /// Returns whether a person can be asked: somebody sees what is shown beside the result, and can answer.
     pub(crate) fn can_ask(&self) -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// Tells that a command could not do what was asked.
+    /// Prints why a command could not do what was asked.
     pub(crate) fn error(&self, error: &CommandError) {
         let paint = self.paint_beside();
         self.note(&format!("{} {}", paint.strong(Tint::Red, "error:"), printable(&error.message)));
@@ -135,12 +135,12 @@ impl Output {
         ProgressDrawTarget::stderr_with_hz(12)
     }
 
-    /// Says whether what stands beside the result is read on a terminal.
+    /// Returns whether the notes beside the result are read on a terminal.
     pub(crate) fn is_watched(&self) -> bool {
         io::stderr().is_terminal()
     }
 
-    /// Returns how many characters fit on a line of stdout; `None` if it is no terminal.
+    /// Returns how many characters fit on a line of stdout; `None` if it is not a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
         width_of(&io::stdout())
     }

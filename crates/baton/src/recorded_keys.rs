@@ -1,6 +1,7 @@
 //! The keys that were recorded when a run began, compared with those that the configuration names now.
 //!
-//! Only the recorded ones count. That they differ is told: keys change hands, and a store can be another one altogether.
+//! Only the recorded ones count. A difference is reported: keys change hands, and a store can be another one
+//! altogether.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ pub(crate) fn of_run(definition: &Definition) -> Vec<Approver> {
     definition.approvers.iter().cloned().chain(nested).collect()
 }
 
-/// Says how the recorded keys differ from those that are configured; `None` if they do not, or if nothing is configured.
+/// Returns how the recorded keys differ from the configured ones; `None` if they do not, or if none are configured.
 pub(crate) fn difference(recorded: &[Approver], configured: &Approvers) -> Option<String> {
     if recorded.is_empty() || !configured.are_named() {
         return None;

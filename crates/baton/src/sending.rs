@@ -81,7 +81,7 @@ impl TermOptions {
     }
 }
 
-/// Tells why a request cannot be sent; what the document says about itself is told with its name.
+/// The error when a request cannot be sent. A fault of the document itself is reported with its name.
 pub(crate) fn refused(problem: Problem, name: &str) -> CommandError {
     let is_about_the_document =
         matches!(problem, Problem::WrongKind { .. } | Problem::Terms(TermsFault::NoReceiver | TermsFault::Document(_)));

@@ -207,7 +207,7 @@ impl Show<'_> {
         })
     }
 
-    /// Tells why the run was not begun, or is not driven.
+    /// The error when the run was not begun, or is not driven.
     fn not_driven(&self, problem: DriverProblem) -> CommandError {
         match problem {
             DriverProblem::Store(error) => error.into(),
@@ -298,7 +298,7 @@ impl Show<'_> {
         Ok(if self.options.wait { people.or_elsewhere() } else { people })
     }
 
-    /// Tells which run begins, with the event that it begins with.
+    /// Shows which run begins, with the event that it begins with.
     async fn tell_beginning(&self, driver: &Driver, watching: &Watching) -> Result<(), CommandError> {
         let run = self.beginning().await?;
         let events = self.session.store.history(self.id, 0, 1).await?;
@@ -314,7 +314,7 @@ impl Show<'_> {
         Run::of_journal(&events).map_err(CommandError::internal)
     }
 
-    /// Tells something to people; machines have the events.
+    /// Shows something to people; machines have the events.
     fn tell(&self, watching: &Watching, text: &str) {
         match watching {
             Watching::Terminal(live) => live.say(&self.output.paint_beside().fitted(text)),

@@ -29,7 +29,7 @@ pub(crate) fn folder() -> Result<StateFolder, CommandError> {
     state.map(|state| StateFolder::at(state.join("baton"))).ok_or_else(unknown)
 }
 
-/// Tells that the environment does not say where the state folder is.
+/// The error when the environment does not say where the state folder is.
 pub(crate) fn unknown() -> CommandError {
     CommandError::usage("cannot find your state folder: neither XDG_STATE_HOME nor HOME is an absolute path")
         .hint("set XDG_STATE_HOME to a folder that only you can write to")
@@ -93,7 +93,7 @@ pub(crate) fn moved_from(state: &StateFolder, project: &Path) -> Option<PathBuf>
     entries(state).into_iter().find(is_it).map(|(_, entry)| entry.place())
 }
 
-/// Says whether others than the user may look into a folder.
+/// Returns whether others than the user may look into a folder.
 pub(crate) fn is_open_to_others(folder: &Path) -> bool {
     fs::metadata(folder).is_ok_and(|found| found.mode() & 0o077 != 0)
 }

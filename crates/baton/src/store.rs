@@ -120,7 +120,7 @@ pub(crate) struct Session {
     pub config_file: Option<PathBuf>,
     /// Where the heads of runs are kept beside the store.
     pub anchor: Option<Anchor>,
-    /// Who is told when a person is waited for.
+    /// Who is notified when a person is waited for.
     pub notifications: Notifications,
     telemetry: Option<Arc<SpanExporter>>,
     /// Why nobody gets spans, although somebody wants them.
@@ -128,7 +128,7 @@ pub(crate) struct Session {
     /// The user's state folder, if the environment says where that is.
     pub state: Option<StateFolder>,
     ledger: Arc<LedgerKeeper>,
-    /// Where trouble with the ledger is told.
+    /// Where trouble with the ledger is reported.
     output: Option<Output>,
     runtime: tokio::runtime::Runtime,
 }
@@ -219,6 +219,7 @@ impl Session {
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             random: Arc::new(MachineRandom::new(Arc::clone(&clock))),
             settings: Arc::new(config.settings.clone()),
+            recent: Arc::default(),
         };
         let telemetry = TelemetrySettings::of(&config.telemetry, |name| std::env::var(name).ok());
         let no_telemetry = telemetry.as_ref().err().cloned();

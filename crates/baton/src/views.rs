@@ -38,7 +38,7 @@ use budget::TimeBudget;
 /// How long events are collected before they are shown, unless somebody begins to work.
 const COLLECTED: Duration = Duration::from_millis(100);
 
-/// Tells an audience what happens, and keeps the views of the run current.
+/// Passes on to an audience what happens, and keeps the views of the run current.
 pub(crate) struct Views {
     audience: Arc<dyn Audience>,
     kept: Mutex<Option<Kept>>,
@@ -56,7 +56,7 @@ struct Kept {
     archived: HashMap<HandoffId, Option<Digest>>,
     /// What was last written, by path.
     shown: HashMap<PathBuf, String>,
-    /// The views of which it was told that they cannot be written.
+    /// The views for which a warning was printed that they cannot be written.
     told: HashSet<View>,
     budget: TimeBudget,
 }
@@ -139,7 +139,7 @@ impl Views {
         }
     }
 
-    /// Tells once that a view cannot be written.
+    /// Warns once that a view cannot be written.
     fn tell(&self, kept: &mut Kept, view: View, why: &str) {
         if kept.told.insert(view) {
             let note = format!("the view `{}` cannot be written: {why}", view.as_str());

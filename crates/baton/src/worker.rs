@@ -71,7 +71,7 @@ pub(crate) struct Assignment {
     pub store: String,
     /// Whether the command gets the token that we have for the server.
     pub passes_token: bool,
-    /// Whether each end is told as JSON on stdout.
+    /// Whether each end is reported as JSON on stdout.
     pub json: bool,
 }
 
@@ -89,7 +89,7 @@ pub(crate) enum Until {
 /// Works for an agent.
 pub(crate) struct Worker {
     engine: Engine,
-    /// Tells what commands are told.
+    /// Makes the prompts of commands.
     briefer: Arc<dyn Briefer>,
     /// Where what attempts are measured with is kept.
     state: Option<StateFolder>,
@@ -169,7 +169,7 @@ impl Worker {
         }
     }
 
-    /// Says whether new handoffs may be claimed.
+    /// Returns whether new handoffs may be claimed.
     fn goes_on(&self, stop: &watch::Receiver<Stop>, progress: &Progress) -> bool {
         let enough = self.assignment.until == Until::Once && progress.begun > 0;
         *stop.borrow() == Stop::Go && progress.fatal.is_none() && !enough
@@ -224,8 +224,8 @@ impl Worker {
         }
     }
 
-    /// Extends what is held if nobody has heard of us for long, because the machine or the worker stood still: our own
-    /// claims must not be rescued from ourselves.
+    /// Extends the claims that this worker holds if the store has not heard of it for long, because the machine or the
+    /// worker stood still: our own claims must not be rescued from ourselves.
     async fn hold(&self) -> Result<(), Problem> {
         let now = self.engine.now();
         let claims = {
@@ -278,12 +278,12 @@ impl Worker {
         patience(missed).min(self.assignment.lease / 6)
     }
 
-    /// Says whether a worker that ends by itself has done everything, while nothing runs.
+    /// Returns whether a worker that ends by itself has done everything, while nothing runs.
     async fn is_done(&self, progress: &mut Progress) -> bool {
         if self.assignment.until != Until::Drained || progress.missed > 0 {
             return false;
         }
-        // An empty claim is no empty queue: somebody else may have been about to take or leave something.
+        // An empty claim does not mean an empty queue: somebody else may have been about to take or leave something.
         progress.empty_claims += 1;
         progress.empty_claims > EMPTY_CLAIMS_MAX || !self.is_something_ready().await.unwrap_or(true)
     }
@@ -328,7 +328,7 @@ impl Worker {
     }
 }
 
-/// Says whether trying again may help.
+/// Returns whether trying again may help.
 fn passes(problem: &Problem) -> bool {
     matches!(problem, Problem::Store(StoreError::Unreachable(_) | StoreError::Unwritable(_)))
 }

@@ -44,6 +44,8 @@ mod doctor_agents;
 mod doctor_signs;
 #[path = "cli/documents.rs"]
 mod documents;
+#[path = "cli/door_direct.rs"]
+mod door_direct;
 #[path = "cli/door_over_http.rs"]
 mod door_over_http;
 #[path = "cli/door_suite.rs"]

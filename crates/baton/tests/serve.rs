@@ -4,8 +4,20 @@
 mod access;
 #[path = "serve/client.rs"]
 mod client;
+#[path = "serve/fetched.rs"]
+mod fetched;
+#[path = "serve/guarding.rs"]
+mod guarding;
 #[path = "serve/handoffs.rs"]
 mod handoffs;
+#[path = "serve/hooked.rs"]
+mod hooked;
+#[path = "serve/limits.rs"]
+mod limits;
+#[path = "run/listener.rs"]
+mod listener;
+#[path = "serve/notified.rs"]
+mod notified;
 #[path = "serve/remote.rs"]
 mod remote;
 #[path = "serve/remote_access.rs"]
@@ -28,3 +40,5 @@ mod starting;
 mod streams;
 #[path = "serve/survival.rs"]
 mod survival;
+#[path = "serve/traced.rs"]
+mod traced;

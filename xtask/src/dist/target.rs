@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::failure::Failure;
 use crate::{output, process};
 
-/// Returns the name of the target, or says that there is none.
+/// Returns the name of the target; the error says that there is none.
 pub(super) fn of_this_machine() -> Result<String> {
     if std::env::consts::OS == "linux" {
         return Ok(format!("{}-unknown-linux-musl", std::env::consts::ARCH));

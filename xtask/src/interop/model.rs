@@ -110,7 +110,7 @@ fn date(format: &str) -> String {
 }
 
 fn serve(inner: &Mutex<Inner>, stream: TcpStream) {
-    // A program that was killed closes its connection in the middle of a request, which is no business of the model.
+    // A program that was killed closes its connection in the middle of a request, which does not concern the model.
     let Ok(request) = http::read(&stream) else { return };
     if let Some(response) = answer(&mut lock(inner), &request) {
         let _closed_by_the_program = http::write(&stream, &response);

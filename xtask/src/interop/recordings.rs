@@ -22,12 +22,12 @@ pub(crate) struct Recording {
 /// Where the program is started.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// In a folder that is no repository and that nobody trusts.
+    /// In a folder that is not a repository and that nobody trusts.
     Plain,
     InGit,
 }
 
-/// What the program is told.
+/// The prompt of the program.
 #[derive(Debug)]
 pub(crate) struct Prompt {
     pub(crate) prompt: &'static str,

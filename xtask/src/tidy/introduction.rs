@@ -3,7 +3,7 @@
 use super::Violation;
 use crate::text_file::TextFile;
 
-/// Reports a Rust file whose first line is no introduction.
+/// Reports a Rust file whose first line is not an introduction.
 pub(crate) fn check(file: &TextFile) -> Vec<Violation> {
     let introduced = file.text.starts_with("//! ");
     if !file.is_rust() || introduced {

@@ -1,6 +1,6 @@
 //! Libraries hand out errors that a program can tell apart, not sentences: `Result<_, String>` stays within a crate.
 //!
-//! Text is looked at, not types: what stands behind `pub` (a function, a field), in a `pub` trait or enum, and every
+//! Text is looked at, not types: what is behind `pub` (a function, a field), in a `pub` trait or enum, and every
 //! alias, because nobody sees through one.
 
 use super::Violation;

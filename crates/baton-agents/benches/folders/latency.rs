@@ -62,7 +62,7 @@ pub(crate) fn measure() {
     let _ = fs::remove_dir_all(&root);
 }
 
-/// Tells how much of a processor the waiting process takes.
+/// Returns how much of a processor the waiting process uses.
 fn idle(process: u32) -> &'static str {
     let before = ticks(process);
     std::thread::sleep(IDLE);

@@ -27,7 +27,7 @@ pub(super) struct AskedCommand<'a> {
     pub(super) report: ReportFrom,
 }
 
-/// Says what a command answered.
+/// Returns what a command answered.
 pub(super) fn of(ended: &ProcessEnd, asked: &AskedCommand<'_>) -> EndedTurn {
     answer(ended, asked).into()
 }
@@ -69,13 +69,13 @@ fn report(stdout: &[u8], asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
     }
 }
 
-/// Takes down how a transcript is now that its agent has ended, so that it can be told later whether it is the same.
+/// Records how a transcript is now that its agent has ended, so that a later change can be noticed.
 pub(super) fn sealed(path: &Path) -> Option<Transcript> {
     let sha256 = File::open(path).and_then(hash).ok()?;
     Some(Transcript { path: path.to_str()?.to_owned(), sha256 })
 }
 
-/// Looks everywhere. Prose counts only if there is nothing better, so that it can be told what is wrong with it.
+/// Looks everywhere. Prose counts only if there is nothing better, so that the agent learns what is wrong with it.
 fn anywhere(filed: Option<String>, said: Option<String>, asked: &AskedCommand<'_>) -> Result<Option<Reply>, Failure> {
     if let Some(text) = filed.as_ref().filter(|text| !is_blockless(text)) {
         return Ok(Some(in_report_file(text.clone(), asked)));

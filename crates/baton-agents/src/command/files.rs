@@ -71,7 +71,7 @@ impl AttemptFiles {
     }
 }
 
-/// Tells that a file cannot be written.
+/// The failure when a file cannot be written.
 pub(super) fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::new(Code::processing_error(), format!("cannot write {}: {error}", path.display()))
 }

@@ -136,7 +136,8 @@ impl EndedProfile<'_> {
         sealed(&path)
     }
 
-    /// Tells what was not allowed, with what would allow it. Another attempt would be refused the same.
+    /// The failure of a turn that was refused permissions, with the settings that would grant them. Another attempt
+    /// would be refused in the same way.
     fn shut_out(&self, closed: &[ClosedDoor]) -> Failure {
         let what: Vec<String> = closed.iter().map(|door| format!("`{}`", door.what)).collect();
         let mut help: Vec<&str> = closed.iter().map(|door| door.help.as_str()).collect();
@@ -151,7 +152,7 @@ impl EndedProfile<'_> {
     }
 }
 
-/// Says which event could not be read: it may have been the answer.
+/// Names the event that could not be read: it may have been the answer.
 fn unread(heard: &Heard) -> String {
     heard.unreadable.as_ref().map(|what| format!(" ({what})")).unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns the folders outside of a workspace that a commit changes.
 ///
-/// What stands in the workspace is the work of agents, and is not believed: a link to a folder of git counts only if that
+/// What is in the workspace is the work of agents, and is not believed: a link to a folder of git counts only if that
 /// folder, which they cannot change, links back.
 pub(super) fn folders_outside(workspace: &Path) -> Vec<PathBuf> {
     let Some(link) = workspace.ancestors().map(|folder| folder.join(".git")).find(|path| path.exists()) else {

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::evidence::Patterns;
 use crate::process::Cage;
 
-/// So many files of a folder are kept as they are, each by itself; with more, evidence must do.
+/// How many files of a folder are kept as they are, each by itself; with more, evidence must do.
 const KEPT_MAX: usize = 500;
 
 /// Lets what fits the patterns be changed, and nothing else of the workspace as far as possible.
@@ -58,7 +58,7 @@ impl Opened {
         let is_plain = |part: &&Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
         let plain = parts.iter().take_while(is_plain).count();
         let base = parts[..plain].iter().fold(root.to_owned(), |path, part| path.join(part));
-        // One more part that is no `**` means files of this folder.
+        // One more part other than `**` means files of this folder.
         let only_files = parts.len() == plain + 1 && parts[plain].as_os_str() != "**";
         if base.is_dir() && !only_files {
             unlinked(&base).map(|folder| self.whole.insert(folder));

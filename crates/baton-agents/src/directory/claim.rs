@@ -140,7 +140,7 @@ impl Directory {
         Ok(Tried::Passed)
     }
 
-    /// Says why a request cannot be worked on; `None` if it can.
+    /// Returns why a request cannot be worked on; `None` if it can.
     fn unfit(&self, handoff: &FolderHandoff, warnings: &mut Vec<String>) -> Result<Option<Unfit>, DirectoryError> {
         if let Some(unfit) = self.broken_input(handoff, warnings)? {
             return Ok(Some(unfit));

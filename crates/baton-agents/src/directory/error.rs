@@ -110,12 +110,12 @@ pub enum DirectoryError {
         /// Where it should be.
         folder: PathBuf,
     },
-    /// A schema is none.
+    /// A schema is not valid.
     #[error("{path} is not a JSON Schema: {fault}")]
     BrokenSchema {
         /// Where it is.
         path: PathBuf,
-        /// Why it is none.
+        /// Why it is not valid.
         fault: SchemaFault,
     },
     /// A file that should be JSON is not.
@@ -137,12 +137,12 @@ pub enum DirectoryError {
 }
 
 impl DirectoryError {
-    /// Tells what the operating system refused.
+    /// The error when the operating system refuses something.
     pub(super) fn io(action: &'static str, path: &Path, source: io::Error) -> DirectoryError {
         DirectoryError::Io { action, path: path.to_owned(), source }
     }
 
-    /// Says what to do about it, where that is known.
+    /// Returns the advice for this error, if there is any.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             DirectoryError::NoFolder { .. } => "make the folders with `baton dir init DIR`".to_owned(),

@@ -64,7 +64,7 @@ impl Directory {
     }
 }
 
-/// Says what a person can do about a failure.
+/// Returns what a person can do about a failure.
 fn recovery(failure: &Failure) -> Value {
     match failure.code.as_str() {
         "SCHEMA_VALIDATION_FAILED" => json!(["Correct the input so that it satisfies its schema", "Create it again"]),

@@ -187,7 +187,7 @@ pub(super) fn read(file: &File, path: &Path) -> Result<Vec<u8>, DirectoryError> 
     }
 }
 
-/// Says whether a path still leads to an open file.
+/// Returns whether a path still leads to an open file.
 pub(super) fn leads_to(path: &Path, file: &File) -> bool {
     let same = |left: &fs::Metadata, right: &fs::Metadata| (left.dev(), left.ino()) == (right.dev(), right.ino());
     matches!((fs::symlink_metadata(path), file.metadata()), (Ok(left), Ok(right)) if same(&left, &right))
@@ -203,7 +203,7 @@ pub(super) fn names(folder: &Path) -> Result<Vec<String>, DirectoryError> {
     let mut names = Vec::new();
     for entry in entries {
         let entry = entry.map_err(|error| DirectoryError::io("list", folder, error))?;
-        // What is not UTF-8 is no handoff.
+        // A file that is not UTF-8 is not a handoff.
         names.extend(entry.file_name().into_string().ok());
     }
     names.sort();

@@ -136,7 +136,7 @@ impl Directory {
         }
     }
 
-    /// Says whether the attempt of a private file has ended: its next document is in its place.
+    /// Returns whether the attempt of a private file has ended: its next document is in its place.
     fn has_ended(&self, folder: Folder, private: &Private) -> Result<bool, DirectoryError> {
         for other in Folder::ALL {
             let Some((_, next)) = self.read(other, &private.id)? else { continue };
@@ -159,7 +159,7 @@ impl Directory {
         let (from, path) = (self.path(held.folder, &held.id), self.private_path(held.folder, &held.id, attempt));
         // What has this name is left over from an attempt of the same number that ended.
         self.files.replace(&from, &path).map_err(|error| match error.kind() {
-            // A script that knows no locks was faster.
+            // A script that does not know locks was faster.
             io::ErrorKind::NotFound => DirectoryError::Busy { id: held.id.clone() },
             _ => DirectoryError::io("move", &from, error),
         })?;

@@ -1,4 +1,4 @@
-//! The document of a handoff, as it stands in its file. Unknown members survive, in their order.
+//! The document of a handoff, as it is written in its file. Unknown members survive, in their order.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(super) fn priority_of(member: Option<&Value>) -> Priority {
 }
 
 impl FolderHandoff {
-    /// Reads a file; the error says why it is no document (yet).
+    /// Reads a file; the error says why it is not a document (yet).
     pub fn parse(bytes: &[u8]) -> Result<FolderHandoff, serde_json::Error> {
         serde_json::from_slice(bytes).map(|members| FolderHandoff { members })
     }
@@ -104,12 +104,12 @@ impl FolderHandoff {
         }
     }
 
-    /// Says whether the document has the status that belongs to a folder.
+    /// Returns whether the document has the status that belongs to a folder.
     pub fn belongs_to(&self, folder: Folder) -> bool {
         self.text(&["status"]).is_some_and(|status| same_word(status, folder.status()))
     }
 
-    /// Says whether the document was moved to where claimed ones are, but does not say that it is claimed.
+    /// Returns whether the document was moved to where claimed ones are, but does not say that it is claimed.
     pub(super) fn is_half_claimed(&self) -> bool {
         self.belongs_to(Folder::Pending) && !self.members.contains_key("started_at")
     }

@@ -70,7 +70,7 @@ impl Directory {
         Ok(ids)
     }
 
-    /// Says where a handoff is. A private file counts as in progress: nobody knows yet how it ends.
+    /// Returns where a handoff is. A private file counts as in progress: nobody knows yet how it ends.
     pub(super) fn folder_of(&self, id: &HandoffId) -> Result<Option<Folder>, DirectoryError> {
         for _ in 0..LOOKS {
             // In the order of life; only a retry goes back, and then we look again.

@@ -234,7 +234,7 @@ fn modified(found: &fs::Metadata) -> Modified {
     (found.mtime(), found.mtime_nsec(), found.size())
 }
 
-/// Reads what decides about the order; `None` if that is not possible (yet), or the name is no id.
+/// Reads what decides the order; `None` if that is not possible (yet), or if the name is not an id.
 fn glance(path: &Path, name: &str, round: u64) -> Option<SeenFile> {
     id_of(name)?;
     let file = files::open(path).ok()??;

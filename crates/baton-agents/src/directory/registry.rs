@@ -171,7 +171,7 @@ impl Directory {
 }
 
 impl Registry<'_> {
-    /// Says whether a path belongs to the artifact of another handoff.
+    /// Returns whether a path belongs to the artifact of another handoff.
     pub(super) fn is_of_another(&self, path: &str, handoff_id: &str) -> Result<bool, DirectoryError> {
         if self.ours && !mentions(&self.text, path) {
             return Ok(false);
@@ -247,7 +247,7 @@ pub fn list_artifacts_of_run(root: &Path, run: &RunId, known: Vec<Map<String, Va
 /// How a list begins that Baton wrote.
 const BEGIN: &str = "{\"version\": 1, \"artifacts\": [";
 
-/// What stands between the entries and what they add up to.
+/// The text between the entries and their statistics.
 const MIDDLE: &str = "\n], \"statistics\": ";
 
 /// How it ends.
@@ -270,7 +270,7 @@ fn split(text: &str) -> Option<(&str, Statistics)> {
     Some((entries, serde_json::from_str(statistics).ok()?))
 }
 
-/// Says whether a list is as Baton writes it: one object per line, and no text that can be spelled in several ways.
+/// Returns whether a list is as Baton writes it: one object per line, and no text that can be spelled in several ways.
 fn is_ours(text: &str) -> bool {
     let Some(lines) = split(text).and_then(|(entries, _)| entries.strip_prefix(BEGIN)) else { return false };
     let (lines, text) = (lines.as_bytes(), text.as_bytes());
@@ -281,7 +281,7 @@ fn is_ours(text: &str) -> bool {
     objects && whole && memchr(b'\\', text).is_none()
 }
 
-/// Says whether a text stands somewhere in a list that Baton wrote.
+/// Returns whether a text stands somewhere in a list that Baton wrote.
 fn mentions(list: &str, text: &str) -> bool {
     serde_json::to_string(text).is_ok_and(|quoted| memmem::find(list.as_bytes(), quoted.as_bytes()).is_some())
 }

@@ -71,7 +71,7 @@ impl Sandbox {
         names.filter(|name| name.starts_with('.') && name != ".registry.lock").collect()
     }
 
-    /// Says in which folders a handoff is.
+    /// Returns the folders that a handoff is in.
     pub(super) fn folders_of(&self, id: &HandoffId) -> Vec<Folder> {
         Folder::ALL.into_iter().filter(|folder| self.open().path(*folder, id).exists()).collect()
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Directory, DirectoryError};
 
-/// How many violations are told; the first ones say enough.
+/// How many violations are reported; the first ones say enough.
 const TOLD_MAX: usize = 20;
 
 impl Directory {

@@ -90,7 +90,7 @@ impl Answers {
         Answers { before, again: BTreeSet::new() }
     }
 
-    /// Says whether a file need not be looked into.
+    /// Returns whether a file need not be looked into.
     pub(super) fn has_settled(&self, path: &Path, name: &str) -> bool {
         let touched = || fs::symlink_metadata(path).ok().map(|found| (found.ctime(), found.ctime_nsec()));
         self.before.is_some_and(|before| touched().is_some_and(|touched| touched < before))

@@ -1,4 +1,4 @@
-//! Tells what is in the folders.
+//! Lists what is in the folders.
 
 use jiff::Timestamp;
 
@@ -39,7 +39,7 @@ pub struct FolderRow {
 }
 
 impl Directory {
-    /// Tells what is in the folders; reads the handoffs of these.
+    /// Returns how many handoffs each folder holds, and reads those of the given folders.
     pub fn status(&self, folders: &[Folder]) -> Result<Status, DirectoryError> {
         let mut status = Status::default();
         for (folder, count) in Folder::ALL.into_iter().zip(0..) {

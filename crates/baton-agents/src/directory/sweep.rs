@@ -204,7 +204,7 @@ impl Directory {
         Ok(())
     }
 
-    /// Says whether the attempt in progress has ended: its answer is there, or its retry.
+    /// Returns whether the attempt in progress has ended: its answer is there, or its retry.
     fn is_left_over(&self, id: &HandoffId, claimed: &FolderHandoff) -> Result<bool, DirectoryError> {
         let same = |other: &FolderHandoff, name: &str| other.members.get(name) == claimed.members.get(name);
         for folder in [Folder::Pending, Folder::Completed, Folder::Failed] {

@@ -30,7 +30,7 @@ impl Directory {
         let message = format!("{agent} did not pick it up within {} s", longest.as_secs_f64());
         let failure = Failure { chance: Transience::Permanent, ..Failure::new(Code::timeout(), message) };
         match self.fail_held(held, &failure, now) {
-            // A script that knows no locks has just picked it up.
+            // A script that does not know locks has just picked it up.
             Err(DirectoryError::Busy { .. }) => Ok(None),
             other => other.map(Some),
         }

@@ -84,7 +84,7 @@ impl Directory {
     }
 }
 
-/// Says whether a failure is the end: no attempt will follow.
+/// Returns whether a failure is the end: no attempt will follow.
 fn is_final(handoff: &FolderHandoff) -> bool {
     handoff.belongs_to(Folder::Failed) && handoff.next_attempt_at().is_none()
 }

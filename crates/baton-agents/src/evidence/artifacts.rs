@@ -44,7 +44,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Finds out what stands at a path. Only an absolute one leads to a given folder.
+    /// Finds out what is at a path. Only an absolute one leads to a given folder.
     fn look(&self, path: &str) -> PathState {
         let sight = self.workspace.look(path);
         let absolute = path.starts_with('/') && sight == PathState::Outside;
@@ -75,7 +75,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Tells what was there before the work began, and is as it was: nobody has made it.
+    /// Notes that a file was there before the work began and has not changed since: nobody has made it.
     fn since(&self, path: &str) -> &'static str {
         let root = self.workspace.root();
         let trace = named::inside(root, Path::new(path)).map(|inner| self.changes.trace(root, &inner));

@@ -1,7 +1,7 @@
 //! The snapshot from before an attempt: held in memory, and kept in a file out of the agent's reach for the case that
 //! this process dies.
 //!
-//! What identifies it stands in the journal, so a file that was changed since is as good as none.
+//! What identifies it is in the journal, so a file that was changed since is as good as none.
 
 use std::any::Any;
 use std::collections::VecDeque;

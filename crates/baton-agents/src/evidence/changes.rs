@@ -138,7 +138,8 @@ impl Changes {
         self.before.as_ref().is_some_and(|before| holds(&before.files, path))
     }
 
-    /// Returns whether a file is again as it was before the first attempt of this handoff: what was undone is no change.
+    /// Returns whether a file is again as it was before the first attempt of this handoff: an undone change does not
+    /// count.
     pub(super) fn is_undone(&self, path: &str) -> bool {
         let first = self.own_first.as_ref().and_then(|first| first.as_ref().ok()).filter(|first| !first.too_many);
         first.is_some_and(|first| change_of_file(first, &self.after, path).is_none())
@@ -169,7 +170,7 @@ impl Changes {
         Ok(changes)
     }
 
-    /// Says what happened to a file or folder since the first attempt at the work.
+    /// Returns what happened to a file or folder since the first attempt at the work.
     pub(super) fn trace(&self, root: &Path, path: &str) -> Trace {
         let first = self.first.as_ref().and_then(|first| first.as_ref().ok());
         let Some(begin) = first.or(self.before.as_deref()) else { return Trace::Unknown(NOT_KNOWN) };
@@ -214,7 +215,7 @@ fn change_of_file(before: &Snapshot, after: &Snapshot, path: &str) -> Option<Cha
     }
 }
 
-/// Says what happened to a file, or to anything in a folder.
+/// Returns what happened to a file, or to anything in a folder.
 fn change_at(before: &Snapshot, after: &Snapshot, path: &str) -> Option<Change> {
     // Where not everything was listed, what is missing from the list was not deleted.
     if before.too_many || after.too_many {

@@ -46,7 +46,7 @@ pub(super) fn runs_commands(scene: &Scene, report: &Report) -> bool {
     is_finished(report) && !(scene.checks.is_empty() && criteria::commands(scene).is_empty())
 }
 
-/// Says whether the agent says that its work is done; before that, nothing has to pass.
+/// Returns whether the agent says that its work is done; before that, nothing has to pass.
 pub(super) fn is_finished(report: &Report) -> bool {
     use terms::Outcome::{Blocked, Complete, Failed, NeedsClarification, NeedsReview, Partial};
     match report.outcome {

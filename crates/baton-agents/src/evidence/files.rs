@@ -18,13 +18,13 @@ use super::named::{self, Places};
 use super::snapshot::{changed, hash, key, path_of};
 use crate::workspace::WorkspaceFolder;
 
-/// Larger files are not hashed: it would take longer than people wait. They are told by their size and time.
+/// Larger files are not hashed: it would take longer than people wait. They are recognised by their size and time.
 const HASHED_BYTES: u64 = 1024 * 1024 * 1024;
 
-/// So many files of one report are kept.
+/// How many files of one report are kept.
 const KEPT_FILES: usize = 1_000;
 
-/// So many links of one kind are named.
+/// How many links of one kind are named.
 const TOLD: usize = 5;
 
 /// Looks at files of a workspace.
@@ -34,7 +34,7 @@ pub(super) struct FileEyes<'a> {
     views: Places,
 }
 
-/// What stands at a path, and what cannot be told of it.
+/// What is at a path, and what cannot be known about it.
 struct Sighting {
     identity: FileIdentity,
     /// What of it can change without being noticed.
@@ -97,7 +97,7 @@ impl<'a> FileEyes<'a> {
         }
     }
 
-    /// Finds out what stands at a path of the workspace, or at an absolute one.
+    /// Finds out what is at a path of the workspace, or at an absolute one.
     pub(super) fn identify(&self, path: &str) -> FileIdentity {
         self.look(path).identity
     }
@@ -190,7 +190,7 @@ fn told(links: &[String]) -> Option<String> {
     (!named.is_empty()).then(|| format!("{}{more}", named.join(", ")))
 }
 
-/// Tells whoever approves that a change after the approval will not be noticed.
+/// Warns whoever approves that a change after the approval will not be noticed.
 fn open_question(examined: ExaminedClaim, why: &str) -> ExaminedClaim {
     let seen = format!("{}; whether it is still the same after an approval cannot be checked: {why}", examined.seen);
     ExaminedClaim { seen, verdict: ClaimFinding::Unverifiable, ..examined }

@@ -1,4 +1,5 @@
-//! What is no part of the work because git ignores it: by the rules from before an attempt, never by those of its agent.
+//! Files that are not part of the work because git ignores them: by the rules from before an attempt, never by those of
+//! its agent.
 //!
 //! Only `.gitignore` files count. `.git/info/exclude` and the user's own file are neither seen by others nor by a review.
 
@@ -34,7 +35,7 @@ pub(super) struct IgnoreRules {
 }
 
 impl IgnoreRules {
-    /// Reads what stands above a workspace; what stands in it is added while somebody walks through it.
+    /// Reads the rules above a workspace; those inside it are added while somebody walks through it.
     pub(super) fn above(root: &Path) -> Self {
         let is_top = |folder: &Path| folder.join(".git").exists();
         let Some(top) = root.ancestors().find(|folder| is_top(folder)) else { return IgnoreRules::default() };
@@ -78,7 +79,7 @@ impl IgnoreRules {
         }
     }
 
-    /// Returns whether a path of the workspace is no part of the work. It need not exist.
+    /// Returns whether a path of the workspace is outside the work. It need not exist.
     pub(super) fn leave_out(&self, root: &Path, path: &Path) -> bool {
         let mut level = self.outermost();
         let mut folder = root.to_owned();
@@ -112,7 +113,7 @@ impl Level {
     fn with(&self, folder: &Path, text: &str) -> Level {
         let mut builder = GitignoreBuilder::new(folder);
         for line in text.lines() {
-            // What is no pattern names nothing.
+            // An invalid pattern names nothing.
             let _ = builder.add_line(None, line);
         }
         let Ok(rules) = builder.build() else { return self.clone() };

@@ -35,7 +35,7 @@ pub(super) struct Listing {
     pub(super) outside: Vec<String>,
     /// Links that lead to what is left out, because it changes without anybody having changed what is approved.
     pub(super) kept: Vec<String>,
-    /// Whether files are told by size and time, because there is too much to hash.
+    /// Whether files are recognised by size and time, because there is too much to hash.
     pub(super) by_time: bool,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Listed<'a> {
     pub(super) workspace: &'a Path,
     /// What Baton itself keeps in the workspace.
     pub(super) views: &'a Places,
-    /// So many bytes are hashed.
+    /// How many bytes are hashed.
     pub(super) bytes_max: u64,
 }
 
@@ -84,7 +84,7 @@ struct Entry {
 
 /// Where a link leads.
 enum Leads {
-    /// It is no link.
+    /// It is not a link.
     Nowhere,
     /// To a folder that is listed, too.
     Folder,

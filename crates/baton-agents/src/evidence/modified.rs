@@ -23,7 +23,7 @@ use crate::workspace::WorkspaceFolder;
 /// What Baton reads where it is used, whoever has written it.
 const CONFIGURATION: &str = "baton.toml";
 
-/// So many files are told one by one.
+/// How many files are listed one by one.
 const TOLD: usize = 20;
 
 /// What the changes are compared with.
@@ -345,14 +345,14 @@ fn handed_over(scene: &Scene) -> Vec<&str> {
     context.map(|context| context.artifacts.iter().map(|artifact| artifact.path()).collect()).unwrap_or_default()
 }
 
-/// Tells the first of many one by one, and the number of the rest.
+/// Lists the first of many one by one, and counts the rest.
 fn tell(strangers: &[String], entry: impl Fn(String) -> ExaminedClaim) -> Vec<ExaminedClaim> {
     let rest = strangers.len().saturating_sub(TOLD);
     let more = (rest > 0).then(|| format!("so were {rest} more files"));
     strangers.iter().take(TOLD).cloned().chain(more).map(entry).collect()
 }
 
-/// Tells the first of many in one sentence.
+/// Lists the first of many in one sentence.
 fn in_one(strangers: &[String]) -> String {
     let rest = strangers.len().saturating_sub(TOLD);
     let more = (rest > 0).then(|| format!("and {rest} more files changed"));

@@ -29,7 +29,7 @@ pub(super) fn modified(report: &Report) -> Vec<&str> {
     tidy(paths)
 }
 
-/// Says whether a report claims to name every file that it changed.
+/// Returns whether a report claims to name every file that it changed.
 pub(super) fn claims_a_list(report: &Report) -> bool {
     !report.files_modified.is_empty() || matches!(report.findings, Some(PhaseFindings::Write(_)))
 }
@@ -84,7 +84,7 @@ impl Places {
         Places { archives: Places::new(root, archives).whole, ..Places::new(root, whole) }
     }
 
-    /// Says whether a path is one of these, or lies in one.
+    /// Returns whether a path is one of these, or lies in one.
     pub(super) fn hold(&self, path: &str) -> bool {
         let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
         ends.into_iter().any(|end| self.whole.contains(&path[..end])) || self.is_archived(path)

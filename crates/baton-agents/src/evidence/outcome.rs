@@ -10,7 +10,7 @@ use crate::process::ProcessEnd;
 /// How much of the end is shown to people.
 const TAIL_CHARS: usize = 2 * 1024;
 
-/// Says whether a command passed, and how it ended.
+/// Returns whether a command passed, and how it ended.
 pub(super) fn of(ended: &ProcessEnd) -> CheckOutcome {
     match ended {
         ProcessEnd::Exited { status, tail, .. } => {
@@ -35,7 +35,7 @@ fn end(tail: &str) -> String {
     tail.chars().skip(surplus).collect::<String>().trim().to_owned()
 }
 
-/// Says how a process ended, in a few words.
+/// Returns how a process ended, in a few words.
 fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit code {code}"),

@@ -24,7 +24,7 @@ enum About {
 }
 
 impl PassedClaim {
-    /// Says whether a check shows whether it is so.
+    /// Returns whether a check shows whether it is so.
     pub(super) fn is_about(&self, check: &CheckCommand) -> bool {
         match &self.about {
             About::All => true,

@@ -22,7 +22,7 @@ impl Patterns {
         Patterns(set.build().unwrap_or_else(|_| GlobSet::empty()))
     }
 
-    /// Says whether a path fits one of them.
+    /// Returns whether a path fits one of them.
     pub(crate) fn fit(&self, path: &str) -> bool {
         self.0.is_match(path)
     }

@@ -56,7 +56,7 @@ struct Seen {
 /// What shows which skills were used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
-    /// What the program itself told while it worked.
+    /// What the program itself reported while it worked.
     Session,
     /// The transcript.
     Transcript(Coverage),
@@ -129,7 +129,7 @@ impl Seen {
         }
     }
 
-    /// Says why nobody can tell.
+    /// Returns why nobody can tell.
     fn unseen(&self) -> &'static str {
         match self.source {
             Source::Transcript(Coverage::Part) => "but parts of the transcript cannot be read",
@@ -141,12 +141,12 @@ impl Seen {
 
 const CHANGED: &str = "but the transcript has changed since the agent ended";
 
-/// Says whether a session would show that a file was read: of most files nobody takes notice.
+/// Returns whether a session would show that a file was read: of most files nobody takes notice.
 fn is_noticed(skill: &str) -> bool {
     !skill.contains('/') || skill.to_lowercase().contains("skill")
 }
 
-/// Says whether what a program showed, a name or a path, is a skill that was invoked or read from the library.
+/// Returns whether what a program showed, a name or a path, is a skill that was invoked or read from the library.
 fn is_seen(seen: &str, skill: &str, from_library: bool) -> bool {
     same_skill(seen, skill) || is_library(seen, skill) || (from_library && is_path_of(seen, skill))
 }
@@ -161,7 +161,7 @@ fn invokes(call: &Call, skill: &str) -> bool {
     matches!(call, Call::Skill(called) if same_skill(called, skill))
 }
 
-/// Says whether two names mean one skill; what comes before a colon is where it comes from.
+/// Returns whether two names mean one skill; what comes before a colon is where it comes from.
 fn same_skill(one: &str, another: &str) -> bool {
     let own = |name: &'_ str| -> String {
         let name = name.rsplit(':').next().unwrap_or(name);
@@ -170,7 +170,7 @@ fn same_skill(one: &str, another: &str) -> bool {
     same_word(one, another) || same_word(&own(one), &own(another))
 }
 
-/// Says whether a call reads a skill of the library: by the tool, through the shell, or as a skill.
+/// Returns whether a call reads a skill of the library: by the tool, through the shell, or as a skill.
 fn reads(call: &Call, skill: &str) -> bool {
     match call {
         Call::Read(path) => is_path_of(path, skill),
@@ -179,7 +179,7 @@ fn reads(call: &Call, skill: &str) -> bool {
     }
 }
 
-/// Says whether a path leads to a skill, which is named by the end of its path or by its folder alone.
+/// Returns whether a path leads to a skill, which is named by the end of its path or by its folder alone.
 fn is_path_of(path: &str, skill: &str) -> bool {
     let skill = skill.trim_start_matches("./").trim_end_matches('/');
     let folder = path.strip_suffix("/SKILL.md").unwrap_or(path);
@@ -187,7 +187,7 @@ fn is_path_of(path: &str, skill: &str) -> bool {
     ends(path) || ends(folder) || is_library(path, skill)
 }
 
-/// Says whether a path or name of the library is that of a skill with this name.
+/// Returns whether a path or name of the library is that of a skill with this name.
 fn is_library(path: &str, name: &str) -> bool {
     let folder = path.strip_suffix("/SKILL.md").unwrap_or(path);
     let own = folder.rsplit('/').next().unwrap_or(folder);

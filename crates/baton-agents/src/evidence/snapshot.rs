@@ -38,7 +38,7 @@ pub(super) struct Snapshot {
     pub(super) device: Option<u64>,
     /// Whether there were too many files to remember.
     pub(super) too_many: bool,
-    /// What was no part of the work.
+    /// Files that are not part of the work.
     pub(super) rules: IgnoreRules,
     /// The files, by their [`key`].
     pub(super) files: BTreeMap<String, Mark>,
@@ -87,7 +87,7 @@ impl Mark {
         }
     }
 
-    /// Says whether the file is as it was.
+    /// Returns whether the file is as it was.
     pub(super) fn same(&self, other: &Mark) -> bool {
         let content = match (&self.sha256, &other.sha256) {
             (Some(one), Some(another)) => one == another,
@@ -97,13 +97,13 @@ impl Mark {
         content && self.executable() == other.executable()
     }
 
-    /// Says whether the file system shows no difference.
+    /// Returns whether the file system shows no difference.
     fn looks_the_same(&self, other: &Mark) -> bool {
         let sight = |mark: &Mark| (mark.bytes, mark.inode, mark.mode, mark.modified, mark.changed);
         sight(self) == sight(other)
     }
 
-    /// Says the kind of file and whether it can be run, which is all of the mode that is part of the work.
+    /// Returns the kind of file and whether it can be run. Nothing else of the mode is part of the work.
     fn executable(&self) -> u32 {
         self.mode & 0o170_100
     }

@@ -32,7 +32,7 @@ pub(super) fn path_of(root: &Path, source: &str) -> Option<String> {
     named::inside(root, Path::new(SourceRange::parse(first.trim()).path))
 }
 
-/// Says whether a source was there before, with other content.
+/// Returns whether a source was there before, with other content.
 fn was_different(root: &Path, changes: &Changes, source: &str) -> bool {
     let trace = path_of(root, source).map(|path| changes.trace(root, &path));
     matches!(trace, Some(Trace::Changed(Change::Modified | Change::Deleted)))

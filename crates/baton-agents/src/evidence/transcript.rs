@@ -1,7 +1,7 @@
 //! The transcript of a Claude Code session: which tools were really called, and which of the calls succeeded.
 //!
 //! One JSON object per line; what is broken is passed over, and nothing is held in memory but the line that is read and
-//! the calls that have no result yet. What subagents called stands in files of their own beside it.
+//! the calls that have no result yet. What subagents called is in files of their own beside it.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use serde_json::Value;
 const LINE_BYTES: u64 = 32 * 1024 * 1024;
 /// No more than this is read.
 const TRANSCRIPT_BYTES: u64 = 2 * 1024 * 1024 * 1024;
-/// So many transcripts of subagents are read.
+/// How many transcripts of subagents are read.
 const SUBAGENTS_MAX: usize = 1_000;
 
 /// A tool that was called.
@@ -36,7 +36,7 @@ pub(super) enum Coverage {
     Whole,
     /// Some lines could not be read.
     Part,
-    /// It is no transcript.
+    /// It is not a transcript.
     None,
 }
 

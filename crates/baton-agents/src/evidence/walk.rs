@@ -11,7 +11,7 @@ use super::snapshot::key;
 /// What of a `.git` folder decides what git does: its configuration, the programs that it runs, what it ignores.
 const WATCHED: [&str; 4] = ["config", "config.worktree", "hooks", "info"];
 
-/// Something that is no folder, or a folder that cannot be looked into.
+/// Anything but a folder, or a folder that cannot be opened.
 pub(super) struct Met {
     pub(super) path: PathBuf,
     /// Its path in the workspace.

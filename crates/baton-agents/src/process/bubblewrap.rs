@@ -64,6 +64,10 @@ impl Bubblewrap {
             add(&[&"--dev-bind-try", &device, &device]);
         }
         add(&[&"--proc", &"/proc"]);
+        // Root may set the kernel without any capability, and bubblewrap does not cover a folder that seems to be read-only.
+        if rustix::process::geteuid().is_root() {
+            add(&[&"--ro-bind", &"/proc/sys", &"/proc/sys"]);
+        }
         let pinned = cage.pinned();
         for (path, access) in &pinned {
             match access {

@@ -57,7 +57,7 @@ impl Cage {
         self.put(path, Access::Writable);
     }
 
-    /// Says whether a file or folder can be changed.
+    /// Returns whether a file or folder can be changed.
     pub(super) fn is_writable(&self, path: &Path) -> bool {
         fs::canonicalize(path).is_ok_and(|path| self.access(&path) == Access::Writable)
     }
@@ -65,12 +65,12 @@ impl Cage {
     /// Returns the places and, where one that cannot be changed lies in one that can, the folders between them. Whoever
     /// could rename such a folder would put another one in its place; what is a place of its own cannot be renamed.
     ///
-    /// What lies in a place that cannot be changed either, in the same way, is left out: each place costs mounts.
+    /// A place that only repeats what holds around it is left out: each place costs mounts.
     pub(super) fn pinned(&self) -> BTreeMap<&Path, Access> {
         let mut pinned: BTreeMap<&Path, Access> = BTreeMap::new();
         for (path, access) in &self.places {
             let around = path.parent().map_or(Access::ReadOnly, |above| self.access(above));
-            if *access != Access::Writable && *access == around {
+            if *access == around {
                 continue;
             }
             pinned.insert(path, *access);
@@ -118,13 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_changed_anyway_takes_no_mount_of_its_own() {
+    fn place_that_repeats_what_holds_around_it_takes_no_mount_of_its_own() {
         let scratch = Scratch::new();
-        scratch.folder("work/flow").folder("work/src/kept").folder("secret/deep");
+        scratch.folder("work/flow").folder("work/src/kept").folder("work/src/made").folder("secret/deep");
         let mut cage = Cage::read_only();
         cage.close(&scratch.path("work"));
         cage.close(&scratch.path("work/flow"));
         cage.open_up(&scratch.path("work/src"));
+        cage.open_up(&scratch.path("work/src/made"));
         cage.close(&scratch.path("work/src/kept"));
         cage.hide(&scratch.path("secret"));
         cage.hide(&scratch.path("secret/deep"));
@@ -138,15 +139,13 @@ mod tests {
     #[test]
     fn folders_above_what_cannot_be_changed_cannot_be_renamed() {
         let scratch = Scratch::new();
-        scratch.folder("work/state/deep/store").folder("work/src/deep").folder("other/deep/secret");
+        scratch.folder("work/state/deep/store").folder("other/deep/secret");
         let mut cage = Cage::read_only();
         cage.open_up(&scratch.path("work"));
-        cage.open_up(&scratch.path("work/src/deep"));
         cage.hide(&scratch.path("work/state/deep/store"));
         cage.hide(&scratch.path("other/deep/secret"));
         let pinned: Vec<String> = cage.pinned().keys().map(|path| path.display().to_string()).collect();
-        let expected =
-            ["other/deep/secret", "work", "work/src/deep", "work/state", "work/state/deep", "work/state/deep/store"];
+        let expected = ["other/deep/secret", "work", "work/state", "work/state/deep", "work/state/deep/store"];
         assert_eq!(pinned, expected.map(|path| scratch.path(path).display().to_string()));
     }
 }

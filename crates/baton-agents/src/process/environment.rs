@@ -112,7 +112,7 @@ impl Environment {
     }
 }
 
-/// Says which variables are meant by names and patterns. A pattern does not mean what holds the address of the store, under
+/// Returns the variables that names and patterns select. A pattern never selects the address of the store, under
 /// whatever name.
 fn meant(named: &[&str], ours: &[(OsString, OsString)]) -> impl Fn(&(OsString, OsString)) -> bool {
     let store = ours.iter().find(|(name, value)| name == STORE && !value.is_empty()).map(|(_, value)| value);

@@ -30,7 +30,7 @@ const DEVICES: [&str; 9] = [
     "/dev/shm",
 ];
 
-/// Says whether the kernel has Landlock; the error says why it has not.
+/// Returns whether the kernel has Landlock; the error says why it has not.
 pub(super) fn try_out() -> Result<(), &'static str> {
     // Only a thread that restricts itself is told.
     let restricted = std::thread::spawn(|| enforce(&Cage::read_only())).join();

@@ -48,7 +48,7 @@ pub struct Launcher {
     pub configuration: Vec<PathBuf>,
     /// The workflow and its scripts. In a workspace they can be changed only if the workflow names what may be.
     pub scripts: Vec<PathBuf>,
-    /// Whether agents are told the trace of their run, because somebody collects it.
+    /// Whether agents get the trace of their run, because somebody collects it.
     pub traces: bool,
 }
 
@@ -102,7 +102,7 @@ impl Launcher {
         if confinement.off { Protection::Nothing { why: SWITCHED_OFF.to_owned() } } else { Launcher::protection() }
     }
 
-    /// Says which programs are missing without which processes have no session or no limits.
+    /// Returns which programs are missing without which processes have no session or no limits.
     pub fn missing_programs() -> Vec<&'static str> {
         let programs = [("setsid", &MACHINE.setsid), ("prlimit", &MACHINE.prlimit)];
         programs.into_iter().filter(|(_, path)| path.is_none()).map(|(name, _)| name).collect()
@@ -172,7 +172,7 @@ fn spawn(command: &mut Command, restricted: Option<&Cage>) -> io::Result<Child> 
     })
 }
 
-/// Says whether a program can be started, as starting it would.
+/// Returns whether a program can be started, as starting it would.
 fn is_startable(program: &Path, folder: Option<&Path>) -> io::Result<()> {
     let path = match folder {
         Some(folder) => folder.join(program),

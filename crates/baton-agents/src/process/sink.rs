@@ -42,7 +42,7 @@ impl Sink {
         Ok(Sink::Log(Log::up_to(File::create(path)?, LOG_BYTES_MAX)))
     }
 
-    /// Takes some output. What cannot be written is no reason to stop the work.
+    /// Takes some output. Output that cannot be written is not a reason to stop the work.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         match self {
             Sink::Nothing => {}

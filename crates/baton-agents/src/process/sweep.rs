@@ -35,7 +35,7 @@ const NUMBERS_MAX: u32 = 128;
 /// How long the system is trusted not to have given out all process numbers once.
 pub(super) const NUMBERS_LAST: Duration = Duration::from_secs(60);
 
-/// So many numbers nobody uses up in that time.
+/// More numbers than anybody uses up in that time.
 const NUMBERS_MANY: u32 = 1 << 22;
 
 /// The variable that names the run.
@@ -74,7 +74,7 @@ impl Mark {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Says whether a process was started with the mark. What is gone, or belongs to others, was not.
+    /// Returns whether a process was started with the mark. What is gone, or belongs to others, was not.
     fn is_on(&self, process: u32) -> bool {
         (0..LOOKS_MAX).find_map(|_| self.look(process)).unwrap_or(false)
     }
@@ -98,7 +98,7 @@ impl Mark {
     }
 }
 
-/// Says whether a process shows nothing at all, although it has not ended and is none of the kernel.
+/// Returns whether a process shows nothing at all, although it has not ended and does not belong to the kernel.
 fn is_changing(process: u32) -> bool {
     let silent = fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|words| words.is_empty());
     silent && parent_of(process).is_some_and(|parent| parent != 0 && parent != KERNEL)
@@ -197,7 +197,7 @@ fn listed() -> Vec<u32> {
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Says whether nobody can use up all process numbers while they are trusted. With few, seconds are enough.
+/// Returns whether nobody can use up all process numbers while they are trusted. With few, seconds are enough.
 pub(super) fn has_many_numbers() -> bool {
     static MANY: LazyLock<bool> = LazyLock::new(|| {
         let most = fs::read_to_string("/proc/sys/kernel/pid_max").ok();

@@ -13,10 +13,10 @@ use super::ProcessEnd;
 /// What a shell says when it finds no such program, or may not run it.
 const NOT_RUNNABLE: [i32; 2] = [126, 127];
 
-/// So much of stdout is told, at most.
+/// How many bytes of stdout are repeated at most.
 const STDOUT_TAIL_BYTES: usize = 2_000;
 
-/// So many of its lines are.
+/// How many of its lines are.
 const STDOUT_TAIL_LINES: usize = 10;
 
 impl ProcessEnd {
@@ -47,7 +47,7 @@ impl ProcessEnd {
     }
 }
 
-/// Tells why a program could not be started.
+/// The failure when a program could not be started.
 pub fn not_started(program: &Path, error: &io::Error) -> Failure {
     let message = match error.kind() {
         io::ErrorKind::NotFound if program.exists() => {
@@ -78,7 +78,7 @@ pub fn ended_badly(code: Code, status: ExitStatus, stdout: &[u8], tail: &str) ->
     Failure { stream, ..Failure::new(code, told(status, stdout, tail)) }
 }
 
-/// Tells how a command ended that did not end well. Who wrote nothing to stderr may have complained on stdout.
+/// Describes how a command failed. A command that wrote nothing to stderr may have complained on stdout.
 pub fn told(status: ExitStatus, stdout: &[u8], tail: &str) -> String {
     let how = match (status.code(), status.signal()) {
         (Some(code), _) => format!("the command ended with {code}"),
@@ -118,13 +118,13 @@ fn signal_name(number: i32) -> &'static str {
     }
 }
 
-/// Tells a size, in whole MiB where it is one.
+/// Writes a size, in whole MiB where possible.
 pub(crate) fn size(bytes: usize) -> String {
     const MIB: usize = 1024 * 1024;
     if bytes >= MIB && bytes.is_multiple_of(MIB) { format!("{} MiB", bytes / MIB) } else { format!("{bytes} bytes") }
 }
 
-/// Tells a length of time.
+/// Writes a length of time.
 pub(crate) fn length(time: Duration) -> String {
     match (time.subsec_millis(), time.as_secs()) {
         (0, 0) => "0 s".to_owned(),

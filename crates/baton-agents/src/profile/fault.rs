@@ -198,7 +198,7 @@ fn by_words(table: &[(Trouble, &[&str])], said: &str) -> Option<Trouble> {
     table.iter().find(|(_, words)| words.iter().any(|word| said.contains(word))).map(|(trouble, _)| *trouble)
 }
 
-/// Says whether a line names what went wrong.
+/// Returns whether a line names what went wrong.
 pub(super) fn is_telling(line: &str) -> bool {
     let said = line.to_lowercase();
     by_words(&DEFINITE, &said).or_else(|| by_words(&WORDS, &said)).is_some()
@@ -229,7 +229,7 @@ fn status_in(text: &str) -> Option<u16> {
     })
 }
 
-/// Makes one line of a message: what a service said stands inside of what the program says.
+/// Makes one line of a message: what a service said is part of what the program says.
 fn line(message: &str) -> String {
     let message = without_colours(message);
     let inner = message.trim().strip_prefix("[API Error: ").and_then(|rest| Some(rest.split_once(']')?.0));

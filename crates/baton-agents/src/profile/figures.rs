@@ -1,4 +1,5 @@
-//! Reads what programs tell about what they spent. A figure that makes no sense is not told: it is neither zero nor counted.
+//! Reads what programs report about what they spent. A figure that makes no sense is left out: it is neither zero nor
+//! counted.
 
 use baton_engine::session::Spent;
 use serde_json::Value;

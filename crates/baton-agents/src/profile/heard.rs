@@ -1,4 +1,4 @@
-//! What was understood of a turn so far, told to whoever listens as it is learnt.
+//! What was understood of a turn so far, passed on to listeners as it is learnt.
 
 use std::collections::HashMap;
 
@@ -25,9 +25,9 @@ pub(crate) struct Heard {
     pub(crate) fault: Option<ProfileFault>,
     /// What it spent.
     spent: Option<Spent>,
-    /// What of it was told while the program went on.
+    /// What of it was reported while the program was running.
     spent_told: Option<Spent>,
-    /// Whether it told figures of that which make no sense, or a price without tokens.
+    /// Whether it reported figures that make no sense, or a price without tokens.
     tells_nonsense: bool,
     /// The skills that it used, by name or path.
     skills: Vec<String>,
@@ -66,14 +66,14 @@ pub(crate) struct OpenTool {
     pub(crate) skills: Vec<String>,
 }
 
-/// Says whether a text is the name of a session and cannot be taken for an option or a path.
+/// Returns whether a text is the name of a session and cannot be taken for an option or a path.
 fn is_name(id: &str) -> bool {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     id.len() <= 128 && id.starts_with(|first: char| first.is_ascii_alphanumeric()) && id.chars().all(fits)
 }
 
 impl Heard {
-    /// Tells everything to somebody.
+    /// Passes everything on as updates.
     pub(super) fn telling(updates: Updates) -> Heard {
         Heard { updates: Some(updates), ..Heard::default() }
     }
@@ -85,7 +85,8 @@ impl Heard {
         }
     }
 
-    /// Takes the name of the session. It becomes an argument of the next turn, so what could be anything but a name is none.
+    /// Takes the name of the session. It becomes an argument of the next turn, so it must not look like anything but a
+    /// name.
     pub(super) fn session(&mut self, id: Option<&str>) {
         if let Some(id) = id.filter(|id| is_name(id) && self.session.as_deref() != Some(id)) {
             self.session = Some(id.to_owned());
@@ -103,7 +104,7 @@ impl Heard {
         self.tell(Update::Activity(Activity::Alive(brief(what.as_ref()))));
     }
 
-    /// Takes words that are no answer yet.
+    /// Takes words that are not an answer yet.
     pub(super) fn says(&self, text: &str) {
         if !text.trim().is_empty() {
             self.tell(Update::Activity(Activity::Says(brief(text))));
@@ -128,14 +129,14 @@ impl Heard {
         self.answer = Some(text.to_owned());
     }
 
-    /// Takes words that are no answer yet. They count if a report can be read in them, and in no answer.
+    /// Takes words that are not an answer yet. They count if a report can be read in them and in none of the answers.
     pub(super) fn mentions(&mut self, text: &str) {
         if is_report(text) {
             self.mentioned = Some(text.to_owned());
         }
     }
 
-    /// Says whether a report can be read in an answer.
+    /// Returns whether a report can be read in an answer.
     pub(super) fn has_report(&self) -> bool {
         self.report.is_some()
     }

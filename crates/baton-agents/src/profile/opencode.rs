@@ -3,7 +3,7 @@
 //! Written for 1.18.33. The prompt is the arguments and stdin together. One event a line, each with `sessionID`: `text` (a
 //! piece of a message that is complete), `tool_use` when a tool has ended, `step_finish` with the tokens and the cost of
 //! one call of the model (it may come before the text of its message), `error` with `statusCode` and `isRetryable`. Lines
-//! for people stand between them. What subagents do is not shown. It may end with 0 after an error, waits without a word
+//! for people are between them. What subagents do is not shown. It may end with 0 after an error, waits without a word
 //! when it is told to, and compacts a context that stays too long for ever: the limits of time end that.
 
 use baton_engine::session::{SessionKind, SessionTurn, Spent};
@@ -114,7 +114,7 @@ impl OpencodeReader {
         }
     }
 
-    /// Puts the pieces of a message together; what was said before between tools is no answer.
+    /// Puts the pieces of a message together. Text before a tool call is not an answer.
     fn text(&mut self, part: &Value, heard: &mut Heard) {
         let text = part["text"].as_str().unwrap_or_default();
         heard.says(text);
@@ -187,7 +187,7 @@ fn fault(error: &Value) -> ProfileFault {
     })
 }
 
-/// Judges what stands on stderr. Of an option that it does not know it says only how it is used.
+/// Judges the text on stderr. For an unknown option, the program only prints its usage.
 fn said(tail: &str) -> ProfileFault {
     let is_usage = tail.contains("opencode run [message..]");
     let message = if is_usage { None } else { telling_line(tail) };

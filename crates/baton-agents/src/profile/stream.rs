@@ -1,5 +1,5 @@
 //! The events of a program as they come, one a line. Nothing is held but the line that is being read; lines for people,
-//! which stand between events, are passed over; of events that cannot be read it is remembered where they stand.
+//! which are between events, are passed over; of events that cannot be read it is remembered where they stand.
 
 use std::fmt;
 

@@ -2,11 +2,11 @@
 
 use super::fault::is_telling;
 
-/// How lines begin that are no reason: warnings, and what is always said.
+/// How lines begin that do not explain a failure: warnings, and what is always printed.
 const NOISE: [&str; 8] =
     ["warn", "yolo mode", "ripgrep is not", "approval mode overridden", "loaded cached", "usage:", "tip:", "for more"];
 
-/// Returns the line that says most: the first that names a trouble, else the last that is no warning.
+/// Returns the most telling line: the first that names a problem, or else the last that is not a warning.
 pub(crate) fn telling_line(tail: &str) -> Option<String> {
     let tail = without_colours(tail);
     let begins = |line: &str| {

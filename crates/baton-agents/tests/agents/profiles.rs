@@ -70,7 +70,7 @@ impl Fake {
         self.bench.scratch.read("stdin")
     }
 
-    /// Says what an output means that is no answer.
+    /// Returns the failure that an output means.
     fn failure(profile: Profile, script: &str) -> (String, Transience) {
         let failure = failed(Fake::doing(profile, script).attempt());
         (failure.to_string(), failure.chance)

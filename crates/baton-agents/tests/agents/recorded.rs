@@ -15,7 +15,7 @@ fn turn(profile: Profile, case: &str) -> EndedTurn {
     Fake::recorded(profile, case).attempt()
 }
 
-/// Says in a word what follows a recorded failure.
+/// Names in a word what follows a recorded failure.
 fn follows(profile: Profile, case: &str) -> (String, String) {
     let fake = Fake::recorded(profile, case);
     let fake = if case == "session-lost" { fake.goes_on("lost") } else { fake };

@@ -7,7 +7,7 @@ use crate::handoff::Digest;
 use crate::journal::Event;
 use crate::lifecycle::Verify;
 
-/// The files that the events tell of, each with the event that told of it first.
+/// The files that the events name, each with the event that named it first.
 #[derive(Debug, Default)]
 pub(super) struct KeptFiles(BTreeMap<Digest, AuditFinding>);
 

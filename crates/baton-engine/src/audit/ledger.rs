@@ -1,7 +1,7 @@
 //! The audit of a ledger: its chain, and the lines of it that were kept elsewhere.
 //!
 //! Pure: entries come in the order of their numbers, lines in the order of their file; every fault comes out as data.
-//! Whether a run is still there is told from outside.
+//! Whether a run still exists is known to the caller.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -191,7 +191,7 @@ impl LedgerAuditor {
         self.end = entry.end();
     }
 
-    /// Takes a fault that the store told of.
+    /// Takes a fault that the store reported.
     pub fn damage(&mut self, message: String) {
         let fault = LedgerFault::Damaged(message);
         self.findings.push(LedgerFinding { entry: None, line: None, run: None, fault });

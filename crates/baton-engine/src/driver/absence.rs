@@ -1,4 +1,4 @@
-//! Says, once for each handoff, that its work waits and no agent has taken it.
+//! Reports, once for each handoff, that its work waits and no agent has taken it.
 
 use jiff::Timestamp;
 
@@ -16,7 +16,7 @@ pub(super) struct Lying {
 }
 
 impl RunLoop<'_> {
-    /// Says which work no agent has taken.
+    /// Reports the work that no agent has taken.
     pub(super) fn tell_absences(&mut self) {
         let now = self.driver.clock.now();
         let due = |tracked: &&TrackedHandoff| self.absent_at(tracked).is_some_and(|at| at <= now);

@@ -35,7 +35,7 @@ pub(super) enum Finished {
     Answered(Box<Answered>),
     /// The agent has understood what is asked, and works on.
     Understood(WrittenDocument),
-    /// The program of the agent has told the name of its session, and it works on.
+    /// The program of the agent has reported the name of its session, and it works on.
     Session(String),
     /// The agent has spent so much, and works on.
     Spent(Spent),
@@ -143,7 +143,7 @@ pub(super) enum Happens {
     PickedUp,
     /// The session has this name.
     Session(String),
-    /// So much was spent so far.
+    /// What has been spent so far.
     Spent(Spent),
     /// People should know something.
     Warned(String),
@@ -165,7 +165,7 @@ pub(super) struct Trial {
     pub(super) acknowledge: bool,
     /// How much is kept of files.
     pub(super) room: KeptBytes,
-    /// Where is told what happens while it goes on.
+    /// Gets the news while it goes on.
     pub(super) progress: mpsc::UnboundedSender<Progress>,
     /// Who sees what the agent does.
     pub(super) audience: Arc<dyn Audience>,

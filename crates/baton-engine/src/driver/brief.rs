@@ -82,13 +82,15 @@ pub(crate) struct Brief<'r> {
     pub(super) agent: Option<&'r AgentFields>,
     /// Whether the files of the attempt lie in the workspace; those of a worker may lie elsewhere.
     pub(super) has_files: bool,
+    /// Whether the agent works on a machine that may not have the workspace.
+    pub(super) is_elsewhere: bool,
 }
 
 impl<'r> Brief<'r> {
     pub(super) fn of(run: &'r Run, tracked: &'r TrackedHandoff) -> Option<Brief<'r>> {
         let located = run.definition.locate(&tracked.step.phase)?;
         let agent = located.definition.workflow.agent(&tracked.handoff.terms.to);
-        Some(Brief { run, tracked, located, agent, has_files: true })
+        Some(Brief { run, tracked, located, agent, has_files: true, is_elsewhere: false })
     }
 
     /// Returns the phase, if the handoff stands for it and not for help with it.
@@ -196,6 +198,7 @@ impl<'r> Brief<'r> {
             dialect: self.dialect().unwrap_or(Dialect::Native),
             request,
             handovers: &handovers,
+            fetches_files: self.is_elsewhere && !handover::files(self.run, self.tracked).is_empty(),
             index: index.as_ref(),
             memory: memory.as_ref(),
             notes: &self.tracked.handoff.notes,

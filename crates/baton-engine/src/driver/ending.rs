@@ -15,7 +15,7 @@ use crate::step::Role;
 use crate::store::{StoreError, TransactionStep};
 
 impl RunLoop<'_> {
-    /// Says how the run ended, if it did, or whether somebody else drives it; `None` if it is ours.
+    /// Returns how the run ended, if it did, or whether somebody else drives it; `None` if it is ours.
     pub(super) async fn standing(&mut self) -> Result<Option<Turn>, StoreError> {
         let root = &self.run.root().handoff;
         match &root.state {

@@ -59,12 +59,19 @@ impl HandInWay {
 }
 
 impl QueueBrief {
-    /// Makes the prompt for a claimed handoff of a run; the error says why there is none.
-    pub fn of_run(run: &Run, id: &HandoffId, delimiter: &str, by: HandInWay) -> Result<QueueBrief, BriefFault> {
+    /// Makes the prompt for a claimed handoff of a run; the error says why there is none. Whoever works elsewhere is told how to
+    /// fetch files.
+    pub fn of_run(
+        run: &Run,
+        id: &HandoffId,
+        delimiter: &str,
+        by: HandInWay,
+        is_elsewhere: bool,
+    ) -> Result<QueueBrief, BriefFault> {
         let tracked =
             run.find(id).ok_or_else(|| RecordFault::Elsewhere { handoff: id.clone(), run: run.id.clone() })?;
         let brief = Brief::of(run, tracked).ok_or(RecordFault::NoPhase)?;
-        let brief = Brief { has_files: by == HandInWay::Files, ..brief };
+        let brief = Brief { has_files: by == HandInWay::Files, is_elsewhere, ..brief };
         let Instructions { prompt, copies } = brief.tell_with(delimiter, by.report_to(&tracked.handoff), None)?;
         Ok(QueueBrief {
             job: brief.job(prompt.text, PathBuf::new())?,

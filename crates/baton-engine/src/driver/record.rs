@@ -128,8 +128,8 @@ fn record_answer(
     }
 }
 
-/// Says what follows a turn that failed: a report is repaired in its session if that can go on, a limit is waited for, and
-/// everything else is up to the policy.
+/// Returns the command that follows a failed turn. A report is repaired in its session if that can go on, a limit is
+/// waited for, and everything else is up to the policy.
 fn failed_turn(draft: &Draft, id: &HandoffId, fail: Fail, turn: TurnFigures, after: AfterFailure) -> Command {
     let tracked = draft.run.find(id);
     let goes_on = tracked.and_then(TrackedHandoff::turn).is_some_and(|turn| turn.goes_on);
@@ -170,7 +170,7 @@ fn is_examined(run: &Run, id: &HandoffId) -> bool {
     run.find(id).is_some_and(|tracked| matches!(tracked.handoff.state, State::Verifying))
 }
 
-/// Says what the evidence comes to; `refuted` is why the report does not count.
+/// Returns the command that records the evidence; `refuted` is why the report does not count.
 fn verify(run: &Run, id: &HandoffId, fence: Fence, seen: &SeenReport, refuted: Option<String>, dice: f64) -> Command {
     let SeenReport { examined, kept, .. } = seen.clone();
     let brief = run.find(id).and_then(|tracked| Brief::of(run, tracked));
@@ -190,7 +190,8 @@ fn verify(run: &Run, id: &HandoffId, fence: Fence, seen: &SeenReport, refuted: O
     Command::Verify(Verify { fence, verdict, evidence, examined, kept, review, repair, dice })
 }
 
-/// Says what a person is asked about, or that all is as the person has approved it.
+/// Returns the command that asks a person about what was seen, or that records that everything is as the person
+/// approved it.
 fn looked(fence: Fence, seen: Option<&SeenReport>, dice: f64) -> Command {
     let (review, SeenReport { examined, kept, .. }) = (seen.is_some(), seen.cloned().unwrap_or_default());
     let (verdict, evidence) = (Verdict::Verified, evidence::digest(&examined));

@@ -11,10 +11,10 @@ use crate::flow;
 use crate::id::HandoffId;
 use crate::session::Spent;
 
-/// So many tokens that the journal does not know of are worth an event.
+/// How many tokens beyond those in the journal are worth an event.
 const NOTICEABLE_TOKENS: u64 = 1_000;
 
-/// So many millionths of a US dollar are, too.
+/// How many millionths of a US dollar are worth one, too.
 const NOTICEABLE_MICROS: u64 = 10_000;
 
 /// How long to wait after such an event before the next one.

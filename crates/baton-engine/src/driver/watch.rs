@@ -157,7 +157,7 @@ impl RunLoop<'_> {
                 refused.push((id.clone(), QuestionState::Failing { shown: shown.clone(), why }));
             }
         }
-        // What cannot be recorded was no answer: it is asked again.
+        // What cannot be recorded does not count as an answer: the question is asked again.
         self.asked.extend(refused);
         let now = draft.at;
         let lapsed: Vec<(HandoffId, Digest)> = draft

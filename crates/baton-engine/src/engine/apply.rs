@@ -25,6 +25,7 @@ impl Engine {
         command: Command,
         next: Vec<Accept>,
     ) -> Result<AppliedCommand, Problem> {
+        may_say(handoff, &command)?;
         match self.carry_out(Order::new(handoff.id.clone(), command), next).await {
             Ok(handoff) => Ok(AppliedCommand { handoff, repeated: false }),
             Err(StoreError::Refused(Refusal::Repeated)) => {
@@ -56,6 +57,9 @@ impl Engine {
 
     /// Returns why a command would have no effect on a handoff as it is here; `None` if it would have one.
     pub fn foresee(&self, handoff: &Handoff, command: Command) -> Option<Problem> {
+        if let Err(problem) = may_say(handoff, &command) {
+            return Some(problem);
+        }
         let refusal = lifecycle::apply(handoff, command, self.now()).err()?;
         Some(Problem::Refused { id: handoff.id.clone(), refusal, state: handoff.state.name() })
     }
@@ -71,4 +75,22 @@ impl Engine {
         while self.store.rescue(RESCUED_MAX, self.random.number(), self.now()).await?.len() == RESCUED_MAX as usize {}
         Ok(())
     }
+}
+
+/// Leaves it to drivers to speak for those who claimed their work. What comes after the end passes: it is refused as late, and
+/// the journal keeps it.
+fn may_say(handoff: &Handoff, command: &Command) -> Result<(), Problem> {
+    if command.is_of_claimant() && !handoff.state.name().is_finished() {
+        not_the_drivers(handoff)?;
+    }
+    Ok(())
+}
+
+/// Lets everything pass that is not the work of a driver. Drivers do not come through a door: they write whole transactions
+/// of their run. Whoever else knows the fence of such a claim could pass a phase, or end a run, without doing anything.
+pub(super) fn not_the_drivers(handoff: &Handoff) -> Result<(), Problem> {
+    if handoff.terms.is_drivers() {
+        return Err(Problem::DriversWork { id: handoff.id.clone(), run: handoff.run.clone() });
+    }
+    Ok(())
 }

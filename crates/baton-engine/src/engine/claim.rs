@@ -34,7 +34,7 @@ impl Engine {
         self.foresee(handoff, Command::Heartbeat(Heartbeat::new(fence))).map_or(Ok(()), Err)
     }
 
-    /// Says that an attempt has failed; its code and the terms of the handoff decide whether another one follows.
+    /// Reports that an attempt has failed. Its code and the terms of the handoff decide whether another one follows.
     pub async fn fail(
         &self,
         handoff: &Handoff,

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Engine, Problem};
 use crate::definition::Definition;
-use crate::driver::{self, Brief, output_directory, plain_output_directory};
+use crate::driver::{Brief, output_directory, plain_output_directory};
 use crate::evidence::Scene;
 use crate::flow;
 use crate::handoff::{Handoff, WrittenDocument};
@@ -17,7 +17,7 @@ use crate::rehearsal;
 use crate::report_contract::ReportContract;
 use crate::run::Run;
 
-/// How many mistakes are told in a failure.
+/// How many mistakes are listed in a failure.
 const TOLD_MAX: usize = 20;
 
 /// A document as a door has read it.
@@ -89,8 +89,8 @@ pub struct SessionTask {
 }
 
 impl Engine {
-    /// Returns what is handed in for a handoff is judged by; the run is read only where the workflow itself does not say
-    /// enough.
+    /// Returns the yardstick for what is handed in for a handoff. The run is read only where the workflow itself does
+    /// not say enough.
     pub async fn yardstick(
         &self,
         handoff: &Handoff,
@@ -102,7 +102,7 @@ impl Engine {
         if step.is_none() || yardstick.output_directory.is_some() {
             return Ok(yardstick);
         }
-        let run = driver::load(self.store.as_ref(), &handoff.run).await?;
+        let run = self.run_now(&handoff.run).await?;
         Ok(yardstick.in_run(&run, handoff))
     }
 }

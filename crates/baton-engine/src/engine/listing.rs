@@ -37,9 +37,11 @@ impl Engine {
         Ok(Run::of_journal(&first).map(|run| run.definition.name().to_owned()).unwrap_or_default())
     }
 
-    /// Returns the queues that have or had something, or that somebody has set, with how many handoffs are in each state.
-    pub async fn queue_counts(&self) -> Result<Vec<(Queue, BTreeMap<StateName, u64>)>, Problem> {
-        let mut counts: BTreeMap<String, BTreeMap<StateName, u64>> = BTreeMap::new();
+    /// Returns the queues that have or had something, that somebody has set, or that are known otherwise, with how many handoffs
+    /// are in each state.
+    pub async fn queue_counts(&self, known: Vec<String>) -> Result<Vec<(Queue, BTreeMap<StateName, u64>)>, Problem> {
+        let mut counts: BTreeMap<String, BTreeMap<StateName, u64>> =
+            known.into_iter().map(|queue| (queue, BTreeMap::new())).collect();
         for count in self.store.census().await? {
             counts.entry(count.agent).or_default().insert(count.state, count.handoffs);
         }

@@ -7,7 +7,8 @@ use baton_protocol::model::Document;
 use super::{Engine, Problem};
 use crate::answer;
 use crate::definition::Definition;
-use crate::evidence::{self, ExaminedClaim};
+use crate::driver;
+use crate::evidence::{self, ExaminedClaim, SeenFile};
 use crate::handoff::{Digest, Handoff, StateName, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Fact};
@@ -88,6 +89,15 @@ impl Engine {
             Some(_) => self.definition(&handoff.run).await,
             None => Ok(None),
         }
+    }
+
+    /// Returns the files that a handoff is given by those before it in its run, as they were when they were examined.
+    pub async fn files_handed_to(&self, handoff: &Handoff) -> Result<Vec<SeenFile>, Problem> {
+        if handoff.terms.step.is_none() {
+            return Ok(Vec::new());
+        }
+        let run = driver::load(self.store.as_ref(), &handoff.run).await?;
+        Ok(run.find(&handoff.id).map(|tracked| driver::files_handed_to(&run, tracked)).unwrap_or_default())
     }
 
     /// Returns what a run was started with; `None` if it belongs to no workflow.

@@ -7,7 +7,7 @@ use super::report::NoAnswer;
 use super::send::TermsFault;
 use crate::handoff::StateName;
 use crate::id::{HandoffId, RunId};
-use crate::lifecycle::Refusal;
+use crate::lifecycle::{Decide, Refusal};
 use crate::run::JournalFault;
 use crate::store;
 use crate::token::AccessRole;
@@ -65,6 +65,20 @@ pub enum Problem {
         /// The state of the handoff now.
         state: StateName,
     },
+    /// Somebody has decided it before.
+    #[error("{id}: already {}{}", decided_by(decided, *at), later_state(refusal, *state))]
+    AlreadyDecided {
+        /// The handoff.
+        id: HandoffId,
+        /// What was decided last.
+        decided: Box<Decide>,
+        /// When.
+        at: Timestamp,
+        /// Why another decision has no effect.
+        refusal: Refusal,
+        /// The state of the handoff now.
+        state: StateName,
+    },
     /// The document is of another kind.
     #[error("this is {}, not {}", with_article(*found), with_article(*wanted))]
     WrongKind {
@@ -86,8 +100,16 @@ pub enum Problem {
     #[error("an agent cannot decide: this process belongs to the work on {0}")]
     InsideWork(HandoffId),
     /// The token is not that of a person.
-    #[error("only a person decides this, and the role of this token is {0}")]
+    #[error("deciding needs an approver's token; this is {}", owned_by(*.0))]
     NotAPerson(AccessRole),
+    /// What a driver works on nobody else reports about.
+    #[error("only the driver of run {run} reports about {id}")]
+    DriversWork {
+        /// The handoff.
+        id: HandoffId,
+        /// Its run.
+        run: RunId,
+    },
     /// Somebody else was faster, again and again.
     #[error("{0}: too many concurrent changes; try again")]
     Contended(HandoffId),
@@ -125,6 +147,22 @@ fn later_state(refusal: &Refusal, now: StateName) -> String {
     match refusal {
         Refusal::Over { state, .. } | Refusal::WrongState { state, .. } if *state == now => String::new(),
         _ => format!("; it is {now}"),
+    }
+}
+
+/// Describes what was decided, by whom, when and through which door.
+fn decided_by(decide: &Decide, at: Timestamp) -> String {
+    let signed = if decide.known.signature().is_some() { ", signed" } else { "" };
+    let (word, door, at) = (decide.decision.participle(), decide.door.in_words(), at.strftime("%F %H:%M:%SZ"));
+    format!("{word} by {} at {at} (through {door}{signed})", decide.who())
+}
+
+fn owned_by(role: AccessRole) -> &'static str {
+    match role {
+        AccessRole::Agent => "an agent's",
+        AccessRole::Viewer => "a viewer's",
+        AccessRole::Approver => "an approver's",
+        AccessRole::Admin => "an administrator's",
     }
 }
 

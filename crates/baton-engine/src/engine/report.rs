@@ -99,6 +99,7 @@ impl Engine {
             return Err(Problem::NotComplete);
         }
         self.refuse_ids_of_runs(&next).await?;
+        self.refuse_returns_to_drivers(&next).await?;
         self.apply(handoff, command, next).await
     }
 }

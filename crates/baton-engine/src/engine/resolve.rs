@@ -5,16 +5,13 @@ use jiff::Timestamp;
 
 use super::{Engine, IdKind, Problem};
 use crate::handoff::Handoff;
-use crate::id::{HandoffId, RunId};
+use crate::id::{HandoffId, LAST, RunId};
 use crate::ledger::{LedgerEntry, Occasion};
 use crate::step::ORCHESTRATOR;
 use crate::store::Filter;
 
 /// How many ids that begin alike are looked at.
 const IDS_MAX: u32 = 1_000;
-
-/// Means the run that was begun last.
-const LAST: &str = "last";
 
 /// Among so many of the latest handoffs the one that was probably meant is looked for.
 const RECENT_MAX: u32 = 200;

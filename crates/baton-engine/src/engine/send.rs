@@ -1,14 +1,16 @@
 //! Sending requests: the terms of a handoff come from the sender, else from the document, else from the defaults.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use baton_protocol::model::{Document, Kind};
 use jiff::Timestamp;
 
+use super::apply::not_the_drivers;
 use super::{Engine, Problem, ValidDocument};
 use crate::asked::{self, AskedFault, AskedTerms};
 use crate::handoff::{Handoff, Priority, Terms};
-use crate::id::{HandoffId, RunId};
+use crate::id::{HandoffId, LAST, RunId};
 use crate::lifecycle::Accept;
 use crate::retry::{RetryFault, milliseconds};
 use crate::store::{AcceptedHandoff, StoreError};
@@ -21,7 +23,7 @@ const ACCEPTED_WITHIN: Duration = Duration::from_secs(60);
 pub enum WantedTime {
     /// That time.
     At(Timestamp),
-    /// So long from now.
+    /// This long from now.
     In(Duration),
 }
 
@@ -128,17 +130,37 @@ impl Engine {
     }
 
     /// Refuses ids below that of a run of a workflow: its phases will be called so, and a run whose phase cannot be called
-    /// what it must be called fails.
+    /// what it must be called fails. Refuses the word that means the newest run, too.
     pub(super) async fn refuse_ids_of_runs(&self, requests: &[Accept]) -> Result<(), Problem> {
+        // What was sent together is often called after the same run.
+        let mut not_runs: BTreeSet<HandoffId> = BTreeSet::new();
         for request in requests {
             let id = request.id.as_str();
-            for (end, _) in id.match_indices('.') {
-                let Ok(above) = HandoffId::parse(&id[..end]) else { continue };
-                let is_run = self.store.find(&above).await?.is_some_and(|above| above.is_run());
-                // What was there before the run is sent again as ever.
-                if is_run && self.store.find(&request.id).await?.is_none() {
+            let above = id.match_indices('.').filter_map(|(end, _)| HandoffId::parse(&id[..end]).ok());
+            let above: Vec<HandoffId> = above.filter(|above| !not_runs.contains(above)).collect();
+            // What was there before is sent again as ever.
+            if (above.is_empty() && id != LAST) || self.store.find(&request.id).await?.is_some() {
+                continue;
+            }
+            if id == LAST {
+                return Err(means_the_newest_run().into());
+            }
+            for above in above {
+                if self.store.find(&above).await?.is_some_and(|above| above.is_run()) {
                     return Err(StoreError::Taken { what: "id", value: id.to_owned(), existing: above }.into());
                 }
+                not_runs.insert(above);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses to answer what a driver works on: it finds help for its agents itself.
+    pub(super) async fn refuse_returns_to_drivers(&self, requests: &[Accept]) -> Result<(), Problem> {
+        for caller in requests.iter().filter_map(|request| request.terms.returns_to.as_ref()) {
+            // What is not there is for the store to refuse.
+            if let Some(caller) = self.store.find(caller).await? {
+                not_the_drivers(&caller)?;
             }
         }
         Ok(())
@@ -148,14 +170,17 @@ impl Engine {
     /// sending it again is still the same request.
     pub async fn send(&self, mut requests: Vec<Accept>, wanted: &WantedTerms) -> Result<Vec<AcceptedHandoff>, Problem> {
         self.refuse_ids_of_runs(&requests).await?;
+        self.refuse_returns_to_drivers(&requests).await?;
         for _ in 0..requests.len() {
             let existing = match self.store.accept(requests.clone(), self.now()).await {
                 Err(StoreError::Taken { existing, .. }) if wanted.is_relative() => existing,
                 answer => return Ok(answer?),
             };
             let Some(known) = self.store.find(&existing).await? else { continue };
+            // A server that has the store remembers the key together with our token.
+            let key = |terms: &Terms| terms.key.as_deref().map(|key| Terms::readable_key(key).to_owned());
             let is_known = |request: &&mut Accept| {
-                request.id == known.id || (request.terms.key.is_some() && request.terms.key == known.terms.key)
+                request.id == known.id || (request.terms.key.is_some() && key(&request.terms) == key(&known.terms))
             };
             for request in requests.iter_mut().filter(is_known) {
                 wanted.count_from_the_first_time(&mut request.terms, &known);
@@ -209,6 +234,11 @@ impl WantedTerms {
     fn is_relative(&self) -> bool {
         [self.not_before, self.deadline].into_iter().flatten().any(|time| matches!(time, WantedTime::In(_)))
     }
+}
+
+/// Why nothing is called `last`.
+pub(crate) fn means_the_newest_run() -> StoreError {
+    StoreError::Invalid(format!("`{LAST}` means the newest run wherever an id is given; choose another id"))
 }
 
 /// Returns the time that a duration meant when the handoff was accepted, if it is the one that was agreed then.

@@ -5,10 +5,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
+use super::outage::{Outage, StoreNews};
 use super::{Engine, Problem};
 use crate::handoff::{Handoff, StateName};
 use crate::id::HandoffId;
-use crate::store::StoreError;
 
 /// How long to pause if something is due but cannot be claimed, because the queue is paused or full.
 const PAUSE_MIN: Duration = Duration::from_millis(250);
@@ -16,29 +16,14 @@ const PAUSE_MIN: Duration = Duration::from_millis(250);
 /// The longest pause, so that a machine that slept notices what it missed.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
-/// How long to wait before a store that is away is asked again, at most.
-const ASK_AGAIN_MAX: Duration = Duration::from_secs(5);
-
-/// How long to wait for an unreachable store; the same as for a driver.
-const AWAY_MAX: Duration = Duration::from_mins(10);
-
 /// What is waited for.
 pub struct WaitFor<'a> {
     /// For which agent something may fall due; `None` for any.
     pub agent: Option<&'a str>,
     /// How long to wait: without a limit as long as it takes, with a limit of zero one look.
     pub limit: Option<Duration>,
-    /// Is told when the store goes away and comes back.
+    /// Learns when the store goes away and comes back.
     pub tell: &'a (dyn Fn(StoreNews<'_>) + Sync),
-}
-
-/// What is told while waiting.
-#[derive(Debug, Clone, Copy)]
-pub enum StoreNews<'a> {
-    /// The store does not answer; it is asked again.
-    Away(&'a Problem),
-    /// It answers again.
-    Back,
 }
 
 impl Engine {
@@ -53,7 +38,7 @@ impl Engine {
         let WaitFor { agent, limit, tell } = waiting;
         // By a clock that nobody sets: the time of the store may jump while its server or this machine was asleep.
         let begun = Instant::now();
-        let mut away_since: Option<Instant> = None;
+        let mut outage = Outage::default();
         loop {
             // The number comes first: what changes while we look wakes us at once.
             let since = self.store.changes();
@@ -72,25 +57,17 @@ impl Engine {
                 Ok(Looked::Found(found)) => return Ok(Some(found)),
                 Ok(Looked::Due(_)) if over => return Ok(None),
                 Ok(Looked::Due(due)) => {
-                    if away_since.take().is_some() {
-                        tell(StoreNews::Back);
-                    }
+                    outage.end(tell);
                     self.store.changed(since, pause(now, due, left)).await;
                     continue;
                 }
                 Err(error) => error,
             };
-            let away = away_since.map(|since| since.elapsed()).unwrap_or_default();
-            match error {
-                Problem::Store(StoreError::Unreachable(_)) if !over && away < AWAY_MAX => {
-                    if away_since.is_none() {
-                        tell(StoreNews::Away(&error));
-                        away_since = Some(Instant::now());
-                    }
-                    tokio::time::sleep(pause(now, Some(now + away / 2), left).min(ASK_AGAIN_MAX)).await;
-                }
-                _ => return Err(error),
+            if over {
+                return Err(error);
             }
+            let pause = outage.endure(error, tell)?;
+            tokio::time::sleep(left.map_or(pause, |left| left.min(pause))).await;
         }
     }
 }

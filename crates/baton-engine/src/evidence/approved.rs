@@ -13,7 +13,7 @@ pub struct SeenFile {
     pub sha256: Option<String>,
 }
 
-/// What stands at a path.
+/// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileIdentity {
     /// A file or a folder.
@@ -40,7 +40,7 @@ pub struct ReportedFile {
     pub examined: ExaminedClaim,
 }
 
-/// How it is told that a file is not what was approved.
+/// The words for a file that is not what was approved.
 const CHANGED_SINCE: &str = "has changed since it was shown";
 
 /// Returns the files that were looked at.
@@ -60,7 +60,7 @@ pub fn handed_over(files: &[SeenFile]) -> Vec<ExaminedClaim> {
     files.iter().map(seen).collect()
 }
 
-/// Says what a person is asked about a file: as it was reported, or what it is instead.
+/// Returns what a person is asked about a file: as it was reported, or what it is instead.
 pub fn when_asked(file: &ReportedFile, now: &FileIdentity) -> ExaminedClaim {
     let ReportedFile { phase, is_worked_in, examined } = file;
     if examined.identity() == *now {
@@ -79,7 +79,7 @@ pub fn when_asked(file: &ReportedFile, now: &FileIdentity) -> ExaminedClaim {
     told.of(path, now, &format!("{then}{since}"))
 }
 
-/// Compares files that a person has approved with what stands there now; `None` if they are the same. Otherwise returns
+/// Compares files that a person has approved with what is there now; `None` if they are the same. Otherwise returns
 /// everything that was seen, with what has changed for a person to look at.
 pub fn after_approval(examined: &[ExaminedClaim], now: &[FileIdentity]) -> Option<Vec<ExaminedClaim>> {
     let mut now = now.iter();
@@ -100,7 +100,7 @@ pub fn after_approval(examined: &[ExaminedClaim], now: &[FileIdentity]) -> Optio
     (!same).then_some(examined)
 }
 
-/// Says which approved files are not what was shown; nothing if that is not why somebody is asked.
+/// Returns which approved files are not what was shown; nothing if that is not why somebody is asked.
 pub fn changed_since_shown(examined: &[ExaminedClaim]) -> impl Iterator<Item = &ExaminedClaim> {
     examined.iter().filter(|examined| examined.asks_person && examined.claim.ends_with(CHANGED_SINCE))
 }
@@ -120,7 +120,7 @@ impl ExaminedClaim {
         }
     }
 
-    /// Tells what stands at a path now, and something about it if it is there.
+    /// Describes what is at a path now, with something about it if it is there.
     fn of(self, path: String, now: &FileIdentity, about: &str) -> ExaminedClaim {
         let path = Some(path);
         match now.clone() {
@@ -135,7 +135,7 @@ impl ExaminedClaim {
         }
     }
 
-    /// Tells it as what it is once people have approved it: what had changed has not changed again.
+    /// Describes it after people have approved it: what had changed has not changed again.
     fn as_approved(&self) -> ExaminedClaim {
         let path = self.path.clone().unwrap_or_default();
         match self.asks_person && self.rule == artifact_changed::RULE.name {

@@ -17,7 +17,7 @@ use crate::route::{RouteRow, route};
 use crate::run::{Run, TrackedHandoff};
 use crate::step::Role;
 
-/// So long whoever let a run begin again has to take it.
+/// How long whoever let a run begin again has to take it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why a run cannot begin again.
@@ -174,9 +174,9 @@ fn line<'r>(run: &'r Run, phase: &str) -> Vec<&'r str> {
     line
 }
 
-/// Says whether a phase comes right after the one that the run came to last, as if that had succeeded. What has reported, and
-/// was not found good, has not. Whether a gate in between would have been left out, or a route taken, depends on a report
-/// that nobody has.
+/// Returns whether a phase comes right after the one that the run reached last, as if that one had succeeded. A phase
+/// that has reported without being accepted has not. Whether a gate in between would have been left out, or a route
+/// taken, depends on a report that nobody has.
 fn leads_to(run: &Run, at: &TrackedHandoff, phase: &str) -> bool {
     let is_work = matches!(at.step.role, Role::Work | Role::Check) && !asks_person(run, at) && !is_turned_down(run, at);
     let Some(located) = run.definition.locate(&at.step.phase).filter(|_| is_work) else { return false };
@@ -191,14 +191,13 @@ fn leads_to(run: &Run, at: &TrackedHandoff, phase: &str) -> bool {
         && matches!(next.turn, Turn::Phase { path, .. } if path == phase)
 }
 
-/// Says whether a person decides in a phase whether the run goes on.
+/// Returns whether a person decides in a phase whether the run goes on.
 fn asks_person(run: &Run, tracked: &TrackedHandoff) -> bool {
     let is_reviewed = || run.definition.locate(&tracked.step.phase).is_some_and(|at| has_review(&at));
     tracked.step.role == Role::Gate || tracked.step.role.is_phase() && (tracked.decided.is_some() || is_reviewed())
 }
 
-/// Says whether a phase has reported the last time, and nobody has found that good: it waits for a person, says no, or was
-/// refuted.
+/// Returns whether the last report of a phase was not accepted: it waits for a person, says no, or was refuted.
 fn is_turned_down(run: &Run, tracked: &TrackedHandoff) -> bool {
     let is_latest = || run.latest(&tracked.step.phase).is_some_and(|latest| latest.handoff.id == tracked.handoff.id);
     tracked.step.role.is_phase() && tracked.told.is_some() && !tracked.passed() && is_latest()

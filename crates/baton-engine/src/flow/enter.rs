@@ -41,7 +41,7 @@ pub(super) fn is_wanted(run: &Run, located: &LocatedPhase<'_>, index: usize) -> 
     holds(run, &located.path_of(phase), phase.when.as_deref())
 }
 
-/// Says which limit stands against entering a phase.
+/// Returns the limit that forbids entering a phase, if there is one.
 pub(super) fn limit(draft: &Draft, path: &str) -> Option<String> {
     let located = draft.run.definition.locate(path)?;
     let phase = located.phase();
@@ -146,10 +146,7 @@ fn identifier(run: &RunId, path: &str, number: u32) -> Result<HandoffId, UnsafeI
 
 /// Agrees who may take the work, how soon they must come for it, and say that they understood.
 pub(super) fn agree(terms: &mut Terms, agent: &AgentFields, workflow: &str) {
-    match agent.queue {
-        Some(true) => terms.in_queue_of(workflow),
-        Some(false) | None => terms.reserve(),
-    }
+    terms.queue = Some(Terms::queue_for(workflow, &terms.to, agent));
     // Nobody acknowledges in folders, and whoever watches them knows how long to wait there.
     if agent.directory.is_some() {
         return;
@@ -165,7 +162,7 @@ pub(super) fn agent_named<'d>(located: &LocatedPhase<'d>, name: &str) -> Option<
     located.definition.workflow.agents.iter().find(|(known, _)| same_word(known, name))
 }
 
-/// Accepts a handoff that is no visit of a phase: help for somebody, or a question to a person.
+/// Accepts a handoff that is not a visit of a phase: help for somebody, or a question to a person.
 pub(super) fn aside(
     draft: &mut Draft,
     about: &HandoffId,
@@ -176,7 +173,7 @@ pub(super) fn aside(
     beside(draft, about, about, role, terms, request)
 }
 
-/// Does the same where it stands beside one handoff, but is about another.
+/// Does the same where it is beside one handoff, but is about another.
 pub(super) fn beside(
     draft: &mut Draft,
     place: &HandoffId,

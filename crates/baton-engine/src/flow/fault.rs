@@ -114,7 +114,7 @@ impl fmt::Display for PhasePart {
 }
 
 impl PhasePart {
-    /// Says that it cannot be worked out in a phase.
+    /// The fault when an expression cannot be worked out in a phase.
     pub(super) fn wrong(self, phase: &str, fault: ExpressionFault) -> FlowFault {
         FlowFault::Expression { phase: phase.to_owned(), part: self, fault }
     }

@@ -49,7 +49,7 @@ pub(super) fn feedback(run: &Run, tracked: &TrackedHandoff, text: &str) -> Vec<N
     notes
 }
 
-/// Only a report can be refuted; whatever else went wrong is told as it is.
+/// Only a report can be refuted; anything else that went wrong is passed on as it is.
 fn about_failure(tracked: &TrackedHandoff) -> About {
     let failure = tracked.handoff.last_failure.as_ref();
     match failure.is_some_and(|failure| failure.code == Code::validation_failed()) {

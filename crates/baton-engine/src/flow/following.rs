@@ -15,7 +15,7 @@ pub fn following(definition: &Definition, path: &str) -> Vec<String> {
             return agents;
         }
     }
-    // The path of the phase that holds it; an item of a list is no phase.
+    // The path of the phase that holds it; an item of a list is not a phase.
     let mut around = located.prefix.trim_end_matches('/');
     while !around.is_empty() {
         if definition.locate(around).is_some() {

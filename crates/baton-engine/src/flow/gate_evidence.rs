@@ -13,10 +13,10 @@ use crate::step::{Role, Step};
 /// A decision is bound to so many files: each is hashed before it is asked for and once more after it.
 const FILES_MAX: usize = 1_000;
 
-/// So much is told beside the files.
+/// How many lines are shown beside the files.
 const LINES_MAX: usize = 100;
 
-/// Something that a person is told at a gate.
+/// Something that a person is shown at a gate.
 pub(crate) enum GateLine {
     /// A file that a report names.
     File(ReportedFile),
@@ -29,7 +29,7 @@ pub(super) fn has_files(run: &Run, step: &Step) -> bool {
     stands_on(run, step).iter().any(|tracked| tracked.examined.iter().any(|seen| seen.path.is_some()))
 }
 
-/// Returns what is told at a gate without files.
+/// Returns what is shown at a gate without files.
 pub(super) fn without_files(run: &Run, step: &Step) -> Vec<ExaminedClaim> {
     let seen = |line| match line {
         GateLine::Seen(examined) => Some(examined),
@@ -38,7 +38,8 @@ pub(super) fn without_files(run: &Run, step: &Step) -> Vec<ExaminedClaim> {
     gate_lines(run, step).into_iter().filter_map(seen).collect()
 }
 
-/// Returns what is told at a gate, in the order in which it was seen. Of a file that several reports name, the last counts.
+/// Returns what is shown at a gate, in the order in which it was seen. Of a file that several reports name, the last
+/// counts.
 pub(crate) fn gate_lines(run: &Run, step: &Step) -> Vec<GateLine> {
     let mut telling = Telling::default();
     for tracked in stands_on(run, step) {
@@ -129,7 +130,7 @@ impl Telling {
     }
 }
 
-/// Tells how a check ended.
+/// Describes how a check ended.
 fn check(tracked: &TrackedHandoff) -> ExaminedClaim {
     let report = tracked.report();
     let ended = report.and_then(|report| report.verification.get("ended")?.as_str()).unwrap_or_default();

@@ -39,10 +39,10 @@ const WHILE_WAITING: [(&str, &str); 3] = [
     ("stop", "stop the run"),
 ];
 
-/// How many of the latest steps a person is told who must decide how it goes on.
+/// How many of the latest steps are shown to a person who must decide how it goes on.
 const STORY_LINES: usize = 12;
 
-/// So much of what the phases before a gate have reported is told with its question.
+/// How many characters of the reports before a gate are shown with its question.
 const HANDED_OVER_CHARACTERS_MAX: usize = 2_000;
 
 /// Asks a person because a limit is reached.
@@ -130,7 +130,7 @@ fn approval_of<'r>(run: &'r Run, subject: &'r TrackedHandoff) -> Option<&'r Appr
     subject.handoff.terms.approval.as_ref().or_else(inner)
 }
 
-/// Tells what happened in the phase so far: every visit, and how it ended.
+/// Describes what has happened in the phase so far: every visit, and how it ended.
 fn story(run: &Run, subject: &TrackedHandoff) -> String {
     let line = |tracked: &TrackedHandoff| {
         let ended = match (&tracked.handoff.state, &tracked.handoff.last_failure) {
@@ -236,7 +236,7 @@ fn handed_over(run: &Run, gate: &TrackedHandoff) -> String {
     }
 }
 
-/// Tells what people have said about earlier visits of a gate, and about earlier versions of reviewed work.
+/// Returns what people have said about earlier visits of a gate, and about earlier versions of reviewed work.
 fn decided_before(run: &Run, tracked: &TrackedHandoff) -> Vec<String> {
     let said = |decide: &Decide| match &decide.decision {
         Decision::Approve => None,
@@ -275,7 +275,7 @@ fn seen(run: &Run, tracked: &TrackedHandoff) -> Vec<ExaminedClaim> {
     }
 }
 
-/// What a command did is told as what went wrong.
+/// Returns whether a command failed: then the trouble says what it did.
 fn is_check(trouble: Option<&FailedCommand>) -> bool {
     trouble.is_some_and(|trouble| trouble.command.is_some())
 }

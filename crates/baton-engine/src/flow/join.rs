@@ -53,7 +53,7 @@ pub(super) fn request(asking: &Asking<'_>) -> Result<WrittenDocument, FlowFault>
     Ok(asking.group(data))
 }
 
-/// Gives every item a key that can stand in an identifier.
+/// Gives every item a key that can be in an identifier.
 fn keyed(items: Vec<Value>) -> Vec<Value> {
     let mut keys: HashSet<String> = HashSet::new();
     let keyed = items.into_iter().enumerate().map(|(index, value)| {
@@ -152,7 +152,7 @@ pub(super) fn advance(draft: &mut Draft, id: &HandoffId) -> Result<(), FlowFault
     }
 }
 
-/// The longest that is told of a member where all of them are put together.
+/// The longest text about one member where all of them are put together.
 const SUMMARY_CHARACTERS_MAX: usize = 500;
 
 fn brief(text: &str) -> String {

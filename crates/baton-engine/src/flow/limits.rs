@@ -69,7 +69,7 @@ fn over<'s, 'r>(
     })
 }
 
-/// Says which limit stands against what would come next; `None` if none does.
+/// Returns the limit that forbids what would come next; `None` if none does.
 pub(super) fn reached(run: &Run, next: &Next<'_>, now: Timestamp) -> Option<String> {
     let located = run.definition.locate(next.phase);
     let scopes = scopes(run, located.as_ref());
@@ -125,8 +125,8 @@ impl Scope<'_> {
     }
 }
 
-/// Says which budget is used up for an agent that works or would work again, if it has used so much more than the journal
-/// says; `None` if a person has let it go on since.
+/// Returns the budget that is used up for an agent that works or would work again, if it has used this much more than
+/// the journal says; `None` if a person has let it go on since.
 pub(super) fn overspent(run: &Run, tracked: &TrackedHandoff, more: Used) -> Option<String> {
     let located = run.definition.locate(&tracked.step.phase);
     for scope in scopes(run, located.as_ref()) {
@@ -177,7 +177,7 @@ pub(super) fn wall_clock_ends_at(run: &Run) -> Option<Timestamp> {
     scopes(run, None).first()?.ends_at()
 }
 
-/// Says how long the run has taken, and how long it may.
+/// Writes how long the run has taken, and how long it may.
 pub(super) fn told_wall_clock(run: &Run, now: Timestamp) -> String {
     scopes(run, None).first().map(|scope| scope.told_wall_clock(now)).unwrap_or_default()
 }

@@ -33,10 +33,10 @@ const SUMMARY_TOKENS_MAX: usize = 500;
 /// The longest that a request repeats of what was handed over, in tokens.
 const GIVEN_TOKENS_MAX: usize = 2_000;
 
-/// So many handoffs are named in a request.
+/// How many handoffs are named in a request.
 const HANDED_OVER_MAX: usize = 100;
 
-/// So many artifacts are named where many results are put together; all of them stand in the reports of their makers.
+/// How many artifacts are named where many results are put together; all of them stand in the reports of their makers.
 pub(super) const ARTIFACTS_MAX: usize = 1_000;
 
 /// What is known when something is asked.
@@ -258,8 +258,12 @@ impl Asking<'_> {
     /// Renders the task. What agents said is named in it, and stands in the facts, where it is fenced.
     fn task(&self) -> Result<(String, Map<String, Value>), FlowFault> {
         let phase = self.located.phase();
-        let verb = if phase.gate.is_some() { "Decide about" } else { "Work on" };
-        let usual = || format!("{verb} the phase {} of {}.", phase.id(), self.located.definition.name());
+        let (id, workflow) = (phase.id(), self.located.definition.name());
+        let usual = || match &phase.gate {
+            None => format!("Work on the phase {id} of {workflow}."),
+            Some(gate) if gate.choices.is_empty() => format!("A decision at `{id}`: may {workflow} continue?"),
+            Some(_) => format!("A decision at `{id}`: how should {workflow} continue?"),
+        };
         let Some(task) = &phase.task else { return Ok((phase.title.clone().unwrap_or_else(usual), Map::new())) };
         if !task.contains("{{") && !task.contains("{%") {
             return Ok((task.clone(), Map::new()));
@@ -279,7 +283,7 @@ impl Asking<'_> {
         Ok((text, facts))
     }
 
-    /// Evaluates the inputs of the phase. What is no text is taken as it is.
+    /// Evaluates the inputs of the phase. Anything but text is taken as it is.
     pub(super) fn inputs(&self) -> Result<Map<String, Value>, FlowFault> {
         let inputs = &self.located.phase().inputs;
         if inputs.is_empty() {
@@ -344,7 +348,7 @@ fn extend<T: PartialEq>(list: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     }
 }
 
-/// The file that an agent's report stands in, as an artifact.
+/// The file that contains an agent's report, as an artifact.
 fn output_of(path: &str, giver: &TrackedHandoff) -> Artifact {
     let description = Some(format!("what {} handed over in {}", giver.handoff.terms.to, giver.step.phase));
     let fields = ArtifactFields { path: Some(path.to_owned()), r#type: Some("doc".to_owned()), description, id: None };
@@ -389,8 +393,8 @@ pub(crate) fn write(dialect: &str, request: Request) -> WrittenDocument {
     written(wanted, Document::Request(Box::new(request)))
 }
 
-/// Says why a document that we wrote could not be read again. What is written must be readable: an unreadable request
-/// would be an empty one to whoever gets it.
+/// Returns why a document that we wrote could not be read again. It must be readable: an unreadable request would be an
+/// empty one to whoever gets it.
 pub fn fits(written: &WrittenDocument) -> Result<(), UnfitDocument> {
     read_back(written).map(drop)
 }

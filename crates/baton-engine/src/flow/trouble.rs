@@ -68,7 +68,7 @@ fn log(run: &Run, subject: &TrackedHandoff) -> Option<PathBuf> {
     Some(run.attempt_folder(&handoff.id, handoff.fence).join(name))
 }
 
-/// Says whether standard output tells more about a failure: there is the report that was refused.
+/// Returns whether standard output tells more about a failure: there is the report that was refused.
 fn is_on_stdout(failure: &Failure) -> bool {
     failure.code == Code::validation_failed() || failure.stream == Some(CommandStream::Stdout)
 }

@@ -204,8 +204,8 @@ fn not_good(
     Ok(failed(run, tracked, located, &why, feedback(run, tracked, &told(report))))
 }
 
-/// Says what a report of a phase tells about the work. A review must say yes; issues of one that can send work back are
-/// no yes either.
+/// Returns the opinion that a report of a phase has of the work. A review must say yes; a review that can send work
+/// back and has issues has not said yes.
 fn opinion_in(phase: &Phase, report: &Report) -> Opinion {
     let silent = report.verdict.is_none()
         && !matches!(report.findings, Some(PhaseFindings::Validate(_) | PhaseFindings::Parallel(_)));

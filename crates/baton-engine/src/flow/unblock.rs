@@ -137,14 +137,15 @@ pub(super) fn is_open(run: &Run, blocked: &TrackedHandoff) -> bool {
     !blocked.handoff.routed && !matches!(asked_at_limit(run, blocked), Asked::Waiting)
 }
 
-/// What an agent calls its reason, if that is a word; whole sentences of an agent are no part of an instruction.
+/// What an agent calls its reason, if that is a single word; whole sentences of an agent never become part of an
+/// instruction.
 fn plain(reason: &str) -> &str {
     let is_word = !reason.is_empty() && reason.len() <= 64;
     let letters = reason.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-');
     if is_word && letters { reason } else { "a reason of its own" }
 }
 
-/// What is asked of the one who helps.
+/// What the helping agent is asked.
 fn delegation(blocked: &TrackedHandoff, to: &str, reason: &str, at: &str) -> Request {
     let agent = &blocked.handoff.terms.to;
     let generic = || format!("What {agent} needs to go on, with the reasons");

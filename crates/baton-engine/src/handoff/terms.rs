@@ -2,6 +2,7 @@
 
 use baton_protocol::model::request::Party;
 use baton_protocol::model::terms::Priority;
+use baton_protocol::workflow::AgentFields;
 use jiff::Timestamp;
 
 use crate::approval::Approval;
@@ -57,32 +58,57 @@ pub struct Terms {
     pub approval: Option<Approval>,
 }
 
-/// So much of the name of a workflow stands in the names of its queues.
+/// How many bytes of a workflow's name are part of the names of its queues.
 const WORKFLOW_BYTES_MAX: usize = 48;
 
 /// What only drivers take waits in queues that begin like this.
 const DRIVERS: &str = "@driver/";
 
+/// Stands between a token and the key that it was sent with. It is a control character, which nobody can send in a key.
+const KEY_MARK: char = '\u{1f}';
+
+fn queue_of_workflow(workflow: &str, agent: &str) -> String {
+    // A workflow may be called anything; the name of a queue is typed, and never that of the drivers.
+    let slug = slug(workflow);
+    let name = match &slug[..slug.floor_char_boundary(WORKFLOW_BYTES_MAX)] {
+        "" => "workflow",
+        name => name,
+    };
+    format!("{name}/{agent}")
+}
+
+fn queue_of_drivers(agent: &str) -> String {
+    format!("{DRIVERS}{agent}")
+}
+
 impl Terms {
     /// Lets it wait in the queue of an agent of this workflow: an agent of the same name elsewhere gets nothing of it.
     pub fn in_queue_of(&mut self, workflow: &str) {
-        // A workflow may be called anything; the name of a queue is typed, and never that of the drivers.
-        let slug = slug(workflow);
-        let name = match &slug[..slug.floor_char_boundary(WORKFLOW_BYTES_MAX)] {
-            "" => "workflow",
-            name => name,
-        };
-        self.queue = Some(format!("{name}/{}", self.to));
+        self.queue = Some(queue_of_workflow(workflow, &self.to));
     }
 
     /// Leaves it to the driver of its run.
     pub fn reserve(&mut self) {
-        self.queue = Some(format!("{DRIVERS}{}", self.to));
+        self.queue = Some(queue_of_drivers(&self.to));
+    }
+
+    /// Returns the queue in which the work of an agent of a workflow waits, before there is any.
+    pub fn queue_for(workflow: &str, agent: &str, fields: &AgentFields) -> String {
+        match fields.queue {
+            Some(true) => queue_of_workflow(workflow, agent),
+            Some(false) | None => queue_of_drivers(agent),
+        }
     }
 
     /// Returns whether it is left to the driver of its run.
     pub fn is_reserved(&self) -> bool {
         self.queue.as_ref().is_some_and(|queue| queue.starts_with(DRIVERS))
+    }
+
+    /// Returns whether only the driver of its run claims it and says what came of it: a run, what holds parts of it together,
+    /// checks, and agents that the driver starts itself.
+    pub fn is_drivers(&self) -> bool {
+        self.is_reserved() || self.step.as_ref().is_some_and(|step| step.role.is_drivers())
     }
 
     /// Returns the queue that it waits in.
@@ -93,6 +119,16 @@ impl Terms {
     /// Returns the name of a queue for people: that only drivers take from it says nothing to them.
     pub fn readable_queue(queue: &str) -> &str {
         queue.strip_prefix(DRIVERS).unwrap_or(queue)
+    }
+
+    /// Returns the key under which a server remembers what somebody has sent: each token has keys of its own.
+    pub fn key_of(token: &str, key: &str) -> String {
+        format!("{token}{KEY_MARK}{key}")
+    }
+
+    /// Returns a key as it was sent.
+    pub fn readable_key(key: &str) -> &str {
+        key.split_once(KEY_MARK).map_or(key, |(_, key)| key)
     }
 
     /// Returns whether it is for an agent of this name, or waits in this queue.

@@ -69,7 +69,7 @@ fn collect<'r>(run: &'r Run, step: &Step, found: &mut Found<'r>) {
     }
 }
 
-/// Adds a handoff that gives, or those that stand behind it.
+/// Adds a handoff that gives, or those that are behind it.
 fn expand<'r>(run: &'r Run, giver: &'r TrackedHandoff, behind: bool, found: &mut Found<'r>) {
     match giver.step.role {
         Role::Work => found.add(giver),

@@ -1,4 +1,4 @@
-//! A plain list of names and what is said under them, in as few words as possible: it stands in prompts.
+//! A plain list of names and what is said under them, in as few words as possible: it is in prompts.
 
 /// The longest line of an index.
 const LINE_CHARACTERS_MAX: usize = 160;
@@ -10,14 +10,14 @@ pub(super) struct Sheet {
 }
 
 impl Sheet {
-    /// Says something in a line; nothing if there is nothing to say.
+    /// Writes a line, or nothing if there is no text.
     pub(super) fn line(&mut self, name: &str, text: Option<&str>) {
         if let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) {
             self.lines.push([name, ": ", text].concat());
         }
     }
 
-    /// Says something in lines of their own.
+    /// Writes text on lines of its own.
     pub(super) fn text(&mut self, name: &str, text: &str) {
         if !text.trim().is_empty() {
             self.lines.push(format!("{name}:\n{}", text.trim_end()));

@@ -18,7 +18,7 @@ const PROSE_CHARACTERS_MAX: usize = 6_000;
 /// How much of the output of a failed check stands in the prompt: its end says most.
 const OUTPUT_CHARACTERS_MAX: usize = 2_000;
 
-/// Says what a report or a package says.
+/// Writes what a report or a package says.
 pub(super) fn told(sheet: &mut Sheet, told: &LastReport) {
     let extensions = match &told.package {
         Some(package) => {

@@ -51,9 +51,8 @@ impl Claim {
     }
 
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
-        // Runs, groups, checks and agents that the driver starts are its own; whoever asks for work gets none of them.
-        let own = handoff.terms.is_reserved() || handoff.terms.step.as_ref().is_some_and(|step| step.role.is_drivers());
-        if own && !self.driver {
+        // Whoever asks for work gets nothing that is the driver's own.
+        if handoff.terms.is_drivers() && !self.driver {
             return Err(Refusal::PartOfRun);
         }
         match handoff.state {

@@ -61,6 +61,18 @@ pub enum Decision {
     },
 }
 
+impl Decision {
+    /// Returns what has become of it: it was …
+    pub fn participle(&self) -> &'static str {
+        match self {
+            Decision::Approve => "approved",
+            Decision::Reject { .. } => "rejected",
+            Decision::Answer { .. } => "answered",
+            Decision::Ask { .. } => "asked about",
+        }
+    }
+}
+
 impl Decide {
     /// Refuses what was possible once and is not any more; journals that have it can still be replayed.
     pub(super) fn is_possible(&self, handoff: &Handoff, at: Timestamp) -> Result<(), Refusal> {
@@ -77,8 +89,8 @@ impl Decide {
         }
     }
 
-    /// Says what must be journalled of it when it is refused: that somebody tried who may not, or a signature that does not
-    /// fit, such as one that was used before.
+    /// Returns what must be journalled when the decision is refused: that somebody tried who may not, or a signature
+    /// that does not fit, such as one that was used before.
     pub(super) fn to_journal(&self, refusal: &Refusal) -> Option<RefusedCommand> {
         let signature = self.known.signature();
         if !refusal.is_of_decider() && signature.is_none() {
@@ -249,7 +261,7 @@ impl Decide {
     }
 }
 
-/// So much of a refused decision is kept.
+/// How many bytes of a refused decision are kept.
 const REFUSED_BYTES_MAX: usize = 600;
 
 fn shortened(text: &str) -> String {

@@ -50,7 +50,7 @@ pub enum Again {
 }
 
 impl Fail {
-    /// Tells a failure of which nothing else is known.
+    /// Makes a failure of which nothing else is known.
     pub fn new(fence: Fence, failure: Failure, dice: f64) -> Fail {
         let (document, changed, spent, skills, again) = (None, Vec::new(), None, None, Again::Policy);
         Fail { fence, failure, document, dice, changed, spent, skills, again }

@@ -24,7 +24,7 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Says that the work goes on, and nothing else.
+    /// Makes a heartbeat that only says that the work goes on.
     pub fn new(fence: Fence) -> Heartbeat {
         Heartbeat { fence, lease_ms: None, baseline: None, session: None, spent: None }
     }

@@ -153,11 +153,11 @@ pub const REFUSALS: [(&str, &str); 8] = [
 ];
 
 impl Refusal {
-    /// What a person may be asked for, as it stands in [`Refusal::OtherQuestion`].
+    /// What a person may be asked for, as it is written in [`Refusal::OtherQuestion`].
     pub const EXPECTED: [&'static str; 3] =
         ["approval: approve or reject it", "answers: answer the questions", "a decision: no agent can be asked"];
 
-    /// What cannot be done with a handoff, as it stands in [`Refusal::WrongState`].
+    /// What cannot be done with a handoff, as it is written in [`Refusal::WrongState`].
     pub const PARTICIPLES: [&'static str; 8] =
         ["cancelled", "claimed", "decided about", "expired", "requeued", "resumed", "routed", "verified"];
 

@@ -85,7 +85,7 @@ pub(crate) mod sample {
     /// When the commands are tried: leases have ended and deadlines have not.
     pub(crate) const LATE: i64 = 1_000;
 
-    /// So many seconds after the beginning.
+    /// This many seconds after the beginning.
     pub(crate) fn time(seconds: i64) -> Timestamp {
         Timestamp::from_second(1_767_225_600 + seconds).expect("a time of this century")
     }

@@ -60,5 +60,6 @@ pub fn engine(clock: &Arc<StillClock>) -> Engine {
         clock: clock.clone(),
         random: Arc::new(CountingRandom::default()),
         settings: Arc::new(Settings::default()),
+        recent: Arc::default(),
     }
 }

@@ -177,7 +177,7 @@ impl<'a> Work<'a> {
             outcome: Some(Outcome::Complete),
             output: Some(Output {
                 artifact_id: Some(format!("{}-1", self.name)),
-                // A destination with a blank to fill in is no path yet.
+                // A destination with a blank to fill in is not a path yet.
                 artifact_path: destination.filter(|path| is_plain(path)).or_else(|| self.path.clone()),
                 artifact_type: Some(kind.unwrap_or_else(|| self.name.to_owned())),
                 schema_compliance: Some("valid".to_owned()),

@@ -6,7 +6,7 @@ use baton_protocol::model::Request;
 use super::PromptFault;
 use super::fence::PromptFence;
 
-/// Returns the request with a task that can stand in a prompt outside of a fence.
+/// Returns the request with a task that can be in a prompt outside of a fence.
 pub(crate) fn plain_task(request: &Request, delimiter: &str) -> Result<Request, PromptFault> {
     let fence = PromptFence::new(delimiter)?;
     let clean = |text: &mut String| *text = fence.clean(text);

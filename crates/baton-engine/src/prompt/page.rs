@@ -1,4 +1,4 @@
-//! One prompt before it is printed: the template, what stands in it as it is, and what is fenced.
+//! One prompt before it is printed: the template, what is in it as it is, and what is fenced.
 
 use std::sync::LazyLock;
 
@@ -220,6 +220,7 @@ impl<'a> Page<'a> {
             report_file: words::file(briefing, "report.md", "BATON_REPORT_FILE"),
             acknowledgment_file: words::file(briefing, "acknowledgment.yaml", "BATON_ACKNOWLEDGMENT_FILE"),
             notes_file: material::whole_notes(briefing),
+            fetches_files: briefing.fetches_files,
             report_to: match briefing.report_to {
                 ReportTo::Folder => "folder",
                 ReportTo::Answer => "answer",
@@ -308,6 +309,7 @@ pub(super) struct View<'a> {
     report_file: String,
     acknowledgment_file: String,
     notes_file: String,
+    fetches_files: bool,
     report_to: &'static str,
     claim: Option<ClaimView<'a>>,
     delimiter: &'a str,

@@ -5,7 +5,7 @@ use baton_protocol::rules::Rule;
 
 use super::fence::PromptFence;
 
-/// How many reasons are told.
+/// How many reasons are listed.
 const REASONS_MAX: usize = 20;
 
 /// The longest reason; a file may have a long name.
@@ -22,7 +22,7 @@ const SENTENCES: &[&str] = &[
     "it must say that it understood before",
 ];
 
-/// Says nothing that its place does not say.
+/// A heading that adds nothing to its place.
 const HEADING: &str = "the report is not valid:";
 
 /// Why a report was not accepted.

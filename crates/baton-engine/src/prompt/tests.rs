@@ -85,6 +85,7 @@ impl Case {
             dialect,
             request: &self.request,
             handovers: &self.handovers,
+            fetches_files: false,
             index: None,
             memory: None,
             notes: &self.notes,

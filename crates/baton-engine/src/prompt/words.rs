@@ -11,7 +11,7 @@ pub(super) fn is_block(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::MetadataBlock | Dialect::PhaseBlock)
 }
 
-/// Says how a coding agent invokes a skill.
+/// Returns how a coding agent invokes a skill.
 pub(super) fn skills_by(profile: Profile) -> &'static str {
     match profile {
         Profile::Claude => "with the Skill tool",
@@ -31,7 +31,7 @@ pub(super) fn changes_in(dialect: Dialect) -> &'static str {
     }
 }
 
-/// Says what to do when the work cannot go on.
+/// Returns what to do when the work cannot go on.
 pub(super) fn stuck(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::MetadataBlock | Dialect::PhaseBlock | Dialect::Native => "report `blocked` or `needs_clarification`",

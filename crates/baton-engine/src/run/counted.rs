@@ -37,11 +37,11 @@ pub struct RunCounters {
 pub struct Used {
     /// Tokens of prompts and answers.
     pub tokens: u64,
-    /// What they cost in millionths of a US dollar, as far as somebody told a price.
+    /// What they cost in millionths of a US dollar, as far as a price is known.
     pub cost_micros: u64,
 }
 
-/// So many turns are remembered; two agents that go on for longer have reached every limit.
+/// How many turns are remembered; two agents that go on for longer have reached every limit.
 const TURNS_MAX: usize = 256;
 
 impl RunCounters {

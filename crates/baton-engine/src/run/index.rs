@@ -27,7 +27,7 @@ pub(super) struct Index {
     beside: HashTrieMapSync<(Role, String), u32>,
     /// Help for a handoff, and questions about it, the first one first.
     about: HashTrieMapSync<HandoffId, Vec<Place>>,
-    /// Reports that stand in files of their agents, by what they say.
+    /// Reports that are in files of their agents, by what they say.
     reports: HashTrieMapSync<u64, Vec<Place>>,
     /// What is not dealt with: handoffs that are not finished, or of which it was not decided what follows.
     pub(super) open: RedBlackTreeSetSync<Place>,
@@ -94,7 +94,7 @@ impl Index {
         place != 0 && place < self.left_behind
     }
 
-    /// Takes a report that stands in a file of its agent.
+    /// Takes a report that is in a file of its agent.
     pub(super) fn add_report(&mut self, place: Place, written: &WrittenDocument) {
         if written.path.is_some() {
             push(&mut self.reports, &fingerprint(written), place);

@@ -20,7 +20,7 @@ pub struct PublicKey {
     blob: Vec<u8>,
 }
 
-/// What stands in a key.
+/// The content of a key.
 enum Content<'b> {
     Ed25519(&'b [u8]),
     Ecdsa(Curve, &'b [u8]),
@@ -87,7 +87,7 @@ pub enum KeyContentFault {
 }
 
 impl PublicKey {
-    /// Reads a key as it stands in `id_ed25519.pub`: kind, base64, and perhaps a comment.
+    /// Reads a key as in `id_ed25519.pub`: kind, base64, and perhaps a comment.
     pub fn read(line: &str) -> Result<PublicKey, KeyFault> {
         let mut words = line.split_ascii_whitespace();
         let (Some(kind), Some(letters)) = (words.next(), words.next()) else {

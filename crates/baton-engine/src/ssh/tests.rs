@@ -1,4 +1,4 @@
-//! Signatures that `ssh-keygen` made, signatures of hardware tokens made here, and everything that is none.
+//! Signatures that `ssh-keygen` made, signatures of hardware tokens made here, and texts that are not signatures.
 
 use proptest::prelude::*;
 use ring::signature::{Ed25519KeyPair, KeyPair as _};

@@ -100,7 +100,7 @@ fn inputs_are_taken_from_earlier_phases() {
     let context = asked.context.as_ref().unwrap();
     assert_eq!(context.summary.as_deref(), Some("the plan"));
     assert_eq!(context.artifacts.len(), 2);
-    // What an agent said is no part of what the next one is told to do.
+    // What an agent said does not become part of what the next one is told to do.
     assert_eq!(context.facts.get("value 1"), Some(&json!("the plan")));
 }
 

@@ -18,7 +18,7 @@ use crate::telling::{answers, approves, asks, blocked, complete, delegates, reje
 /// How many runs are played, unless `PROPTEST_CASES` says otherwise.
 const RUNS: u32 = 16;
 
-/// So many acts follow each other.
+/// How many acts follow each other.
 const ACTS: usize = 40;
 
 const AGENTS: [&str; 3] = ["integration-developer", "backend-security", "ops"];

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::play::{Act, Play};
 
 impl Play {
-    /// Tells what happened: `phase.visit to receiver` when something was asked, `phase.visit -> where` when it was
+    /// Returns what happened: `phase.visit to receiver` when something was asked, `phase.visit -> where` when it was
     /// decided what follows, and how it ended or who is waited for.
     pub(crate) fn story(&self) -> String {
         let mut lines: Vec<String> = self.ledger.events.iter().filter_map(line).collect();

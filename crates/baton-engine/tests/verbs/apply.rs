@@ -1,12 +1,13 @@
 //! What all verbs have in common: a command and how it is refused.
 
-use baton_engine::engine::Problem;
+use baton_engine::engine::{AppliedCommand, Problem, WantedTerms};
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Cancel, Claim, Command, Refusal};
 use baton_engine::store::StoreError;
+use baton_engine::{Code, Failure};
 
 use crate::bed::{Bed, person, refused};
-use crate::documents::REQUEST;
+use crate::documents::{REPORT, REQUEST};
 
 fn cancel() -> Command {
     Command::Cancel(Cancel { by: "ana".to_owned(), reason: None })
@@ -44,4 +45,30 @@ async fn what_was_pruned_is_not_found() {
     bed.engine.store.remove_run(&sent.run, bed.now(), bed.now()).await.unwrap();
     let gone = bed.engine.apply(&sent, cancel(), Vec::new()).await.unwrap_err();
     assert_eq!(gone, Problem::Store(StoreError::NotFound(sent.id)));
+}
+
+const WORK: &str = "name: work\nagents: {dev: {command: [dev]}, qa: {queue: true}}\n\
+    phases: [{id: build, agent: dev}]\n";
+
+#[tokio::test]
+async fn only_the_driver_reports_about_what_it_works_on() {
+    let bed = Bed::new();
+    let run = bed.begin("t", WORK).await;
+    let work = bed.engine.resolve("t.build.1").await.unwrap();
+    for handoff in [&run, &work] {
+        let drivers: Result<AppliedCommand, Problem> =
+            Err(Problem::DriversWork { id: handoff.id.clone(), run: run.run.clone() });
+        let (fence, failure) = (handoff.fence, Failure::new(Code::timeout(), "late"));
+        assert_eq!(bed.engine.heartbeat(handoff, fence, None).await, drivers);
+        assert_eq!(bed.engine.acknowledge(handoff, fence, None).await, drivers);
+        assert_eq!(bed.engine.fail(handoff, fence, failure, None, Vec::new()).await, drivers);
+        assert_eq!(bed.engine.held(handoff, fence), drivers.clone().map(drop));
+        assert_eq!(bed.report(handoff, REPORT).await, drivers);
+        // Nor does anybody answer in place of whom its driver finds.
+        let mut accept =
+            bed.accept(REQUEST, WantedTerms { to: Some("qa".to_owned()), ..WantedTerms::default() }).unwrap();
+        accept.terms.returns_to = Some(handoff.id.clone());
+        assert_eq!(bed.engine.send(vec![accept], &WantedTerms::default()).await.map(drop), drivers.map(drop));
+        assert_eq!(&bed.find(handoff).await, handoff, "nothing has changed");
+    }
 }

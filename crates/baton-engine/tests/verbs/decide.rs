@@ -107,7 +107,8 @@ async fn what_is_decided_is_not_decided_again() {
     let waiting = waiting(&bed).await;
     let approve = decision(&bed, &waiting, Decision::Approve).await;
     decide(&bed, &waiting, approve.clone(), &person()).await.unwrap();
-    let wrong = Refusal::WrongState { state: StateName::Completed, participle: "decided about" };
     let problem = decide(&bed, &waiting, approve, &person()).await.unwrap_err();
-    assert_eq!(problem, refused(&waiting, wrong, StateName::Completed));
+    let Problem::AlreadyDecided { decided, refusal, state, .. } = &problem else { panic!("{problem}") };
+    assert_eq!((decided.decision.clone(), *state), (Decision::Approve, StateName::Completed));
+    assert_eq!(refusal, &Refusal::WrongState { state: StateName::Completed, participle: "decided about" });
 }

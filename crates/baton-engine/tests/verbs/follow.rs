@@ -13,7 +13,7 @@ fn kinds(events: Option<Vec<Event>>) -> Vec<String> {
 async fn events_come_as_they_are_written_until_the_handoff_is_finished() {
     let bed = Bed::new();
     let claimed = bed.claimed().await;
-    let mut follower = bed.engine.follow(&claimed, 0);
+    let mut follower = bed.engine.follow(&claimed, 0, &|_| {});
     assert_eq!(kinds(follower.next().await.unwrap()), ["accepted", "claimed"]);
     let (events, _) = tokio::join!(follower.next(), bed.report(&claimed, REPORT));
     assert_eq!(kinds(events.unwrap()), ["reported"], "it was waited for");
@@ -25,7 +25,7 @@ async fn what_was_read_before_is_not_read_again() {
     let bed = Bed::new();
     let claimed = bed.claimed().await;
     bed.report(&claimed, REPORT).await.unwrap();
-    let mut follower = bed.engine.follow(&claimed, 1);
+    let mut follower = bed.engine.follow(&claimed, 1, &|_| {});
     assert_eq!(kinds(follower.next().await.unwrap()), ["claimed", "reported"]);
     assert!(follower.next().await.unwrap().is_none());
 }

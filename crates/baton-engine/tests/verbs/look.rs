@@ -1,10 +1,12 @@
 //! Looking at handoffs and runs.
 
+use std::time::Duration;
+
 use baton_engine::engine::{Problem, accepted_request, document_of, examined_of, reported_document, shown_document};
 use baton_engine::handoff::{Ask, Digest};
 use baton_engine::store::StoreError;
 
-use crate::bed::{Bed, id};
+use crate::bed::{Bed, id, person};
 use crate::documents::{REPORT, REQUEST, stop};
 
 const WORKFLOW: &str = "name: w\nagents: {dev: {queue: true}}\nphases: [{id: build, agent: dev}]\n";
@@ -52,6 +54,26 @@ async fn a_run_is_read_from_its_journal_and_a_lone_handoff_is_not_one() {
     let lone = bed.send(REQUEST, "finder").await;
     let problem = bed.engine.run(&lone.run).await.unwrap_err();
     assert!(matches!(&problem, Problem::BrokenRun { run, .. } if *run == lone.run), "{problem}");
+}
+
+#[tokio::test]
+async fn a_run_that_was_read_before_is_read_as_it_is_now() {
+    let bed = Bed::new();
+    let root = bed.begin("nightly", WORKFLOW).await;
+    let before = bed.engine.run_now(&root.run).await.unwrap();
+    let claimed = bed.claim("w/dev").await;
+    let now = bed.engine.run_now(&root.run).await.unwrap();
+    assert_eq!(now.seq, before.seq + 1, "only what is new was missing");
+    assert_eq!(now.find(&claimed.id).unwrap().handoff, claimed);
+
+    // Another run that is begun under its id is not taken for it.
+    bed.engine.cancel(&root, None, &person()).await.unwrap();
+    bed.clock.advance(Duration::from_secs(60));
+    assert_eq!(bed.engine.store.remove_run(&root.run, bed.now(), bed.now()).await, Ok(2), "the run and its phase");
+    let other = bed.begin("nightly", &WORKFLOW.replace("build", "test")).await;
+    let begun = bed.engine.run_now(&other.run).await.unwrap();
+    assert_eq!(begun.root().handoff, other);
+    assert!(begun.find(&claimed.id).is_none(), "{} is of the other run", claimed.id);
 }
 
 #[tokio::test]

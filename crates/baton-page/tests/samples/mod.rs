@@ -1,6 +1,7 @@
 //! Sample runs, and all pages made of them.
 
 pub(crate) mod stage;
+mod starting;
 
 use baton_engine::approval::{Approval, Approver, Vote};
 use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
@@ -39,7 +40,8 @@ pub(crate) fn now() -> Timestamp {
 
 /// Somebody who may do everything.
 pub(crate) fn viewer(waiting: usize, theme: Theme) -> Viewer<'static> {
-    Viewer { name: Some("ana"), may_decide: true, may_control: true, csrf: "c5rf-t0ken", waiting, theme, now: now() }
+    let csrf = "c5rf-t0ken";
+    Viewer { name: Some("ana"), may_decide: true, may_start: true, may_control: true, csrf, waiting, theme, now: now() }
 }
 
 fn claim(rule: &str, verdict: ClaimFinding, claim: &str, seen: &str, poison: &str) -> ExaminedClaim {
@@ -246,6 +248,7 @@ pub(crate) fn pages(theme: Theme, poison: &str) -> Vec<Named> {
         })
         .collect();
     let inbox = InboxList { waiting: &all, next: Some("2026-05-04T15:00:00Z/a"), more: 4 };
+    pages.extend(starting::pages(&viewer, poison));
     pages.push(("inbox", baton_page::inbox::page(&viewer, &inbox)));
     let none = InboxList { waiting: &[], next: None, more: 0 };
     pages.push(("inbox-empty", baton_page::inbox::page(&Viewer { waiting: 0, ..viewer }, &none)));
@@ -269,7 +272,7 @@ pub(crate) fn pages(theme: Theme, poison: &str) -> Vec<Named> {
     pages.push(("fragments", fragments(&viewer, running, waiting)));
     pages.extend(agents(&viewer, poison));
     pages.extend(checks(&viewer, poison));
-    pages.push(("compare", compared(&viewer, failed, completed)));
+    pages.push(("compare", compared(failed, completed, |a, b| baton_page::comparison::page(&viewer, a, b))));
     let nobody = Viewer { name: None, ..viewer };
     let (back, why) = (format!("/runs{poison}"), format!("Unknown token{poison}"));
     pages.push(("log-in", baton_page::entrance::log_in(&nobody, &back, Some(&why))));
@@ -357,12 +360,12 @@ fn checks(viewer: &Viewer<'_>, poison: &str) -> Vec<Named> {
     ]
 }
 
-fn compared(viewer: &Viewer<'_>, one: &Stage, other: &Stage) -> Markup {
+fn compared<T>(one: &Stage, other: &Stage, made: impl FnOnce(&ComparedRun<'_>, &ComparedRun<'_>) -> T) -> T {
     let (first, second) =
         (RunSummary::of(&one.run, &one.events(), now()), RunSummary::of(&other.run, &other.events(), now()));
     let a = ComparedRun { run: &one.run, summary: &first, state: RunState::Failed };
     let b = ComparedRun { run: &other.run, summary: &second, state: RunState::Completed };
-    baton_page::comparison::page(viewer, &a, &b)
+    made(&a, &b)
 }
 
 /// Makes what the script fetches, put together as one page.
@@ -403,6 +406,7 @@ pub(crate) fn texts(poison: &str) -> Vec<(&'static str, String)> {
     vec![
         ("runs", baton_page::plain::runs(&list, now())),
         ("run", with_run(&stages[1], None, |page| baton_page::plain::run(&viewer, page))),
+        ("compare", compared(&stages[1], &stages[2], baton_page::plain::comparison)),
         ("inbox", baton_page::plain::inbox(&InboxList { waiting: &waiting, next: None, more: 2 }, now())),
     ]
 }

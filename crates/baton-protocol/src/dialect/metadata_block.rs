@@ -26,7 +26,7 @@ pub(super) const MARKS: &[&str] = &[
 /// Members that must not be blank.
 pub(super) const NAMES: &[&str] = &["agent", "output_type", "feature_directory"];
 
-/// Where the canonical members stand in a block.
+/// Where the canonical members are in a block.
 pub(super) const POINTERS: &[(&str, &str)] = &[
     ("/from/agent", "/agent"),
     ("/outcome", "/status"),

@@ -11,7 +11,7 @@ use crate::model::report::{Blocker, Report, SuggestedNext};
 use crate::tree::Node;
 use crate::wire::{Label, Reader, same_word, wire};
 
-/// Where the canonical members stand in a block.
+/// Where the canonical members are in a block.
 pub(super) const POINTERS: &[(&str, &str)] = &[
     ("/from/agent", "/agent"),
     ("/outcome", "/status"),

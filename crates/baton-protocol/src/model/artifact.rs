@@ -14,7 +14,7 @@ wire! {
         required path: Option<String>,
         /// What it is: spec, code, doc, config.
         optional r#type: Option<String>,
-        /// What stands in it.
+        /// What it contains, in a few words.
         optional description: Option<String>,
     }
 }

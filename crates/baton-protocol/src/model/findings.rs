@@ -43,7 +43,7 @@ wire! {
     pub struct Research {
         /// What is there already.
         optional existing_implementations: Vec<ExistingImplementation>,
-        /// What stands in the way.
+        /// What is in the way.
         optional conflicts: Vec<Conflict>,
         /// How similar things are done.
         optional patterns_found: Vec<PatternFound>,

@@ -8,7 +8,7 @@ pub fn failed_tests(output: &str) -> Option<&str> {
     output.lines().map(str::trim).find(|line| shows_failure(&plain(line)))
 }
 
-/// What may stand between a count and the word that says what was counted.
+/// What may be between a count and the word that says what was counted.
 const COUNTED: &[&str] = &[
     "test",
     "tests",
@@ -132,7 +132,7 @@ fn count_behind(line: &str, words: &[Word<'_>], at: usize) -> Option<u64> {
     if counts { words.get(at + 1).and_then(Word::count) } else { None }
 }
 
-/// A word of a line, with what stands between it and the next.
+/// A word of a line, with what is between it and the next.
 struct Word<'line> {
     text: &'line str,
     behind: &'line str,

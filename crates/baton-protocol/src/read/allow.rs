@@ -19,7 +19,7 @@ pub struct Comment<'t> {
     pub rule: &'t str,
     /// Why, possibly empty.
     pub reason: &'t str,
-    /// Where it stands in the text.
+    /// Its place in the text.
     pub span: Range<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Tells prose from documents, so that a text without a block is told as that and not as a broken document.
+//! Distinguishes prose from documents, so that a text without a block is reported as that and not as a broken document.
 
 use super::markdown::fences;
 use super::{Block, Format};

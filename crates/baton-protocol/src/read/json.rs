@@ -185,7 +185,7 @@ fn key_before(text: &str, at: usize) -> Range<usize> {
     open..close + 1
 }
 
-/// Explains what stands behind a complete document.
+/// Explains what follows a complete document.
 fn after_end(error: &serde_json::Error, text: &str) -> Trouble {
     let at = offset(error, text);
     let trouble = Trouble::new("there is more text after the end of the JSON document", character_at(text, at));

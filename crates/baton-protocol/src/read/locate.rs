@@ -1,4 +1,4 @@
-//! Finds where a JSON pointer stands in the source text.
+//! Finds the place of a JSON pointer in the source text.
 //!
 //! Only used when there is something to report: the text is walked over a second time. It is known to be valid by then.
 

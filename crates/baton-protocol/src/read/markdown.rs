@@ -22,7 +22,7 @@ pub struct Fences<'t> {
 /// One fenced block.
 #[derive(Debug)]
 pub struct CodeFence<'t> {
-    /// What stands inside.
+    /// The text inside.
     pub block: Block<'t>,
     /// The whole block with its fences, as bytes of the file.
     pub span: Range<usize>,
@@ -30,7 +30,7 @@ pub struct CodeFence<'t> {
     pub tagged: bool,
 }
 
-/// What stands before a fence on its line: indentation, quotes, the mark of a list item.
+/// The text before a fence on its line: indentation, quotes, the mark of a list item.
 const BEFORE: [char; 3] = [' ', '\t', '>'];
 
 /// Returns the fenced blocks of a text that begins at `offset` in the file.
@@ -83,7 +83,7 @@ pub(super) fn comment_spans(text: &str) -> Vec<Range<usize>> {
 struct Opening<'t> {
     /// Where its line begins in the text.
     start: usize,
-    /// How many bytes stand before the fence.
+    /// How many bytes precede the fence.
     prefix: usize,
     fence: char,
     length: usize,

@@ -22,7 +22,7 @@ pub fn parse(text: &str) -> Result<Node<'_>, Trouble> {
     builder.document()
 }
 
-/// Returns where the comments of a text stand; quoted text is no comment.
+/// Returns where the comments of a text are; quoted text is not a comment.
 pub(super) fn comment_spans(text: &str) -> Vec<Range<usize>> {
     Parser::new_from_str(text)
         .map_while(Result::ok)

@@ -1,4 +1,4 @@
-//! Says what is wrong with a text that is not YAML, in the words of somebody who writes it and not of its parser.
+//! Explains what is wrong with a text that is not YAML, in the words of somebody who writes it and not of its parser.
 
 use granit_parser::ErrorKind;
 

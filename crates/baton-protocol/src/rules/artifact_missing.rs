@@ -43,12 +43,12 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     });
 }
 
-/// An artifact that a document claims, with what stands at its path.
+/// An artifact that a document claims, with what is at its path.
 pub(super) struct Artifact<'a> {
     place: Place,
     /// The path, as the document has it.
     pub(super) path: &'a str,
-    /// What stands there.
+    /// What is there.
     pub(super) sight: PathState,
 }
 

@@ -3,7 +3,7 @@
 rule! {
     /// ## What it checks
     /// Whether a permission inside a document names a rule that exists and gives a reason. In YAML and Markdown a
-    /// permission is a comment, `baton: allow RULE: reason`; in JSON, and in YAML too, it stands in the root member
+    /// permission is a comment, `baton: allow RULE: reason`; in JSON, and in YAML too, it is in the root member
     /// `baton-allow`, which maps names of rules to reasons. A rule whose severity cannot be changed, such as
     /// `unreadable` or `unknown-status`, cannot be allowed. Neither can this one.
     ///

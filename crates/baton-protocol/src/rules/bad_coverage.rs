@@ -1,4 +1,4 @@
-//! A coverage that is no percentage.
+//! A coverage that is not a percentage.
 
 use serde_json::{Map, Value};
 

@@ -47,7 +47,7 @@ fn fault(text: &str) -> Option<String> {
     }
 }
 
-/// Returns the time of day of a timestamp, as it was written; `None` if it is none.
+/// Returns the time of day of a timestamp, as it was written; `None` if it is not a timestamp.
 pub(super) fn time_of_day(text: &str) -> Option<Time> {
     Pieces::parse(text).ok()?.time()
 }

@@ -6,7 +6,7 @@ use crate::prose;
 
 rule! {
     /// ## What it checks
-    /// The summary of a package is too vague to work from, and nothing stands beside it: no artifact, no decision
+    /// The summary of a package is too vague to work from, and nothing else comes with it: no artifact, no decision
     /// and no open question. Applies to requests in the `package` and `native` dialects.
     ///
     /// ## Why it matters

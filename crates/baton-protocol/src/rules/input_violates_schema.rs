@@ -26,10 +26,10 @@ rule! {
     "input-violates-schema": Mailbox, Error => check
 }
 
-/// More violations of one value are counted, not told.
+/// More violations of one value than this are counted, not listed.
 const TOLD_MAX: usize = 20;
 
-/// A value in a message is not told beyond this.
+/// A value in a message is cut at this length.
 const MESSAGE_CHARACTERS_MAX: usize = 200;
 
 fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
@@ -50,7 +50,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     });
 }
 
-/// What is told about a value that breaks its schema.
+/// The finding about a value that breaks its schema.
 pub(super) enum Told<'v> {
     /// One violation.
     One(&'v Violation),
@@ -58,7 +58,7 @@ pub(super) enum Told<'v> {
     More(usize),
 }
 
-/// Tells the first violations one by one, and how many more there are.
+/// Reports the first violations one by one, and how many more there are.
 pub(super) fn tell(schema: &CompiledSchema, value: &Value, mut tell: impl FnMut(Told<'_>)) {
     let violations = schema.violations(value);
     violations.iter().take(TOLD_MAX).for_each(|violation| tell(Told::One(violation)));

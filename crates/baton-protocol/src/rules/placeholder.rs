@@ -176,7 +176,7 @@ pub(super) fn unfilled(text: &str) -> bool {
     }
 }
 
-/// Returns whether what stands between brackets is a hint in words, and not data.
+/// Returns whether what is between brackets is a hint in words, and not data.
 fn is_hint(inside: &str, brackets: [char; 2]) -> bool {
     let says_something = inside.contains(char::is_alphabetic) || is_ellipsis(inside);
     says_something && !inside.contains(brackets) && !inside.contains('"')

@@ -76,7 +76,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     }
 }
 
-/// Says what failed in the findings of a phase.
+/// Returns what failed in the findings of a phase.
 fn failure(case: &Case<'_>, report: &Report) -> Option<String> {
     let blocking = |issues: &[String]| match issues {
         [] => None,

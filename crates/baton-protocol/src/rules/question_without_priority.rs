@@ -35,7 +35,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
         if question.priority.is_some() {
             continue;
         }
-        // A priority that nobody knows was told while reading; a null is none.
+        // An unknown priority was reported while reading; a null counts as none.
         let pointer = format!("/context/open_questions/{index}");
         let written = case.dialect.source_pointer(Kind::Request, &format!("{pointer}/priority"));
         if case.kept(&written).is_none_or(|priority| priority.is_null()) {

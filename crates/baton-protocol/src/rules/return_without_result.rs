@@ -49,7 +49,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     }
 }
 
-/// Says what is wrong with the summary, if the rest is empty as well.
+/// Returns what is wrong with the summary, if the rest is empty as well.
 fn emptiness(context: Option<&Context>) -> Option<&'static str> {
     let Some(context) = context else { return Some("is missing") };
     if !(context.artifacts.is_empty() && context.decisions.is_empty() && context.open_questions.is_empty()) {

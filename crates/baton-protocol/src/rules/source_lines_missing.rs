@@ -43,7 +43,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     }
 }
 
-/// Says what is wrong with an entry; each of its ranges is looked at, as in `path:10-40,60-80`.
+/// Returns what is wrong with an entry; each of its ranges is looked at, as in `path:10-40,60-80`.
 pub fn trouble_with(source: &str, workspace: &dyn Workspace) -> Option<String> {
     if source.trim().is_empty() {
         return None;

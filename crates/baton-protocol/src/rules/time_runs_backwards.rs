@@ -105,7 +105,7 @@ fn has_fraction(text: &str) -> bool {
     text.contains(['.', ','])
 }
 
-/// Reads a time, and says whether it has a zone; a date alone is no time.
+/// Reads a time, and returns whether it has a zone; a date alone is not a time.
 fn moment(text: &str) -> Option<(Timestamp, bool)> {
     if let Ok(moment) = text.trim().parse::<Timestamp>() {
         return Some((moment, true));

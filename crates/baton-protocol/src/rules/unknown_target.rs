@@ -64,7 +64,7 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
         for (member, gate) in step.phase.gates() {
             let choices = join(&join(&step.pointer, member), "choices");
             for (choice, target) in &gate.choices {
-                // What is no text names no phase either.
+                // Anything but text does not name a phase either.
                 judge(target.as_str().unwrap_or_default(), &join(&choices, choice), &["next", "stop", "end"], findings);
             }
         }

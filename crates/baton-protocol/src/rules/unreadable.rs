@@ -1,4 +1,4 @@
-//! Speaks while reading: bytes that are no document at all.
+//! Speaks while reading: bytes that are not a document at all.
 
 rule! {
     /// ## What it checks

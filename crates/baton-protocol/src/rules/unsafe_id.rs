@@ -45,7 +45,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     }
 }
 
-/// Says why an identifier cannot safely be a file name.
+/// Returns why an identifier cannot safely be a file name.
 pub fn fault(id: &str) -> Option<String> {
     if id.is_empty() {
         Some("it is empty".to_owned())

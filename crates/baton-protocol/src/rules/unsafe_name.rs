@@ -34,7 +34,7 @@ rule! {
 /// Words that already mean something where phases are named.
 const RESERVED: [&str; 8] = ["end", "gate", "stop", "next", "human", "question", "limit", "failure"];
 
-/// Receivers that are no agents.
+/// Receivers that are not agents.
 const RECEIVERS: [&str; 3] = ["orchestrator", "group", "check"];
 
 const HELP: &str = "use letters, digits, `-` and `_`, and begin with a letter or a digit";

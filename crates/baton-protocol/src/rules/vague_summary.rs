@@ -3,6 +3,8 @@
 use super::summary_over_budget::called;
 use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
+use crate::model::Report;
+use crate::model::terms::{AgentDecision, Outcome};
 use crate::prose;
 
 rule! {
@@ -25,6 +27,9 @@ rule! {
     /// - No points: filler. That is articles, pronouns and prepositions; verbs and states of doing; objects that
     ///   fit any project, such as task, code, changes, tests or issue; pointers out of the text ("see above"); talk
     ///   of going on ("in progress").
+    ///
+    /// A report that only asks is left alone: it needs clarification or is blocked, has questions (for task: issues, and
+    /// the decision `CLARIFY`), and names no files.
     ///
     /// In doubt it is silent. The sentences that it is tested with are in `crates/baton-protocol/sentences/`; one
     /// that is judged wrongly belongs there. It is an error for task, where the summary is all that is handed on,
@@ -55,9 +60,21 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     } else {
         return;
     };
+    if case.report().is_some_and(only_asks) {
+        return;
+    }
     let Some(summary) = summary.filter(|summary| !summary.trim().is_empty()) else { return };
     if let Some(reason) = prose::vague(summary) {
         let message = format!("{} {reason}", called(pointer));
         findings.add(pointer, message, "name what was done and with what result: files, numbers, decisions");
     }
+}
+
+/// Returns whether a report only asks: its questions say what is wanted, and there is no work to sum up.
+fn only_asks(report: &Report) -> bool {
+    let is_unclear = report.decision == Some(AgentDecision::Clarify);
+    let waits = is_unclear || matches!(report.outcome, Some(Outcome::NeedsClarification | Outcome::Blocked));
+    // A task has no place for questions but its issues.
+    let asks = !report.questions.is_empty() || (is_unclear && !report.issues.is_empty());
+    waits && asks && report.files_modified.is_empty() && report.artifacts.is_empty()
 }

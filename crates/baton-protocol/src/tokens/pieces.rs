@@ -73,8 +73,8 @@ fn plain_word_length(text: &str) -> Option<usize> {
     (letters > 0 && ends).then_some(start + letters)
 }
 
-/// A word may start with one character that is no letter. Marks are both letter-like and a
-/// possible lead, so a word that fails after its lead is tried again without one.
+/// A word may start with one character that is not a letter. Marks are both letter-like and a possible lead, so a word
+/// that fails after its lead is tried again without one.
 fn word_length(text: &str) -> Option<usize> {
     let lead = first_length(text, is_in(LEAD));
     let (start, body) = lead.map_or((0, text), |length| (length, &text[length..]));

@@ -107,7 +107,7 @@ fn instead(place: &str, written: &Node<'_>) -> Option<String> {
     Some(format!("write it like this: `{}`", example.replace("TEXT", &given)))
 }
 
-/// Returns a text as it can stand between braces and brackets.
+/// Returns a text as it can be between braces and brackets.
 fn quoted_if_needed(text: &str) -> String {
     let is_plain = !text.contains(['{', '}', '[', ']', ',', '"', '#']) && !text.contains(": ");
     let starts_plainly = text.starts_with(|first: char| first.is_alphanumeric() || "./_".contains(first));

@@ -32,14 +32,14 @@ impl From<minijinja::Error> for SyntaxFault {
     }
 }
 
-/// Finds out which names an expression uses; the error says why it is none.
+/// Finds the names that an expression uses; the error says why it is not valid.
 pub fn of_expression(text: &str) -> Result<Vec<Reference>, SyntaxFault> {
     let environment = Environment::new();
     let expression = environment.compile_expression(text)?;
     Ok(references(expression.undeclared_variables(true), text))
 }
 
-/// Finds out which names a template uses; the error says why it is none.
+/// Finds the names that a template uses; the error says why it is not valid.
 pub fn of_template(text: &str) -> Result<Vec<Reference>, SyntaxFault> {
     let environment = Environment::new();
     let template = environment.template_from_str(text)?;

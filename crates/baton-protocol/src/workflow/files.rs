@@ -5,7 +5,7 @@ use crate::surroundings::PathState;
 
 /// The files that a workflow file refers to.
 pub trait Files {
-    /// Says what stands at a path, relative to the workflow file or absolute.
+    /// Returns what is at a path, relative to the workflow file or absolute.
     fn look(&self, path: &str) -> PathState;
 
     /// Returns whether something exists at a path, relative to the workspace.

@@ -107,7 +107,7 @@ pub struct FlowStep<'w> {
     pub pointer: String,
     /// The step that it belongs to.
     pub parent: Option<usize>,
-    /// What kind of list it stands in.
+    /// What kind of list it is in.
     pub within: Within,
     list: usize,
 }
@@ -179,7 +179,7 @@ impl<'w> Flow<'w> {
         self.around(step).find_map(|outer| self.neighbour(outer, id))
     }
 
-    /// Returns a step and the steps that it stands in, from the inside.
+    /// Returns a step and the steps that it is in, from the inside.
     pub fn around(&self, step: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(step), |inner| self.steps[*inner].parent)
     }

@@ -25,7 +25,7 @@ vocabulary! {
     }
 }
 
-/// A view, and the folder of the workspace that it stands in.
+/// A view, and the folder of the workspace that it is in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlacedView {
     /// The view; missing if it could not be read.

@@ -16,13 +16,13 @@ use crate::incoming::{InPath, JsonBody, value};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
-/// Over so many of the latest finished handoffs figures are worked out.
+/// How many of the latest finished handoffs the figures cover.
 const RECENT_MAX: u32 = 500;
 
-/// List agents: the depth of each queue, and its settings
+/// List agents: the depth of each queue, and its settings; also agents of known workflows that have had no work
 #[utoipa::path(get, path = "/api/v1/agents", tag = "agents", responses((status = 200, description = "The agents")))]
 pub(crate) async fn list(State(server): State<Server>, principal: Principal) -> Result<Json<Value>, ProblemJson> {
-    let queues = server.engine.queue_counts().await?;
+    let queues = server.queue_counts().await?;
     let own = queues.iter().filter(|(queue, _)| principal.sees_queue(&queue.agent));
     let agents = own.map(|(queue, counts)| baton_views::queue::json(queue, counts));
     Ok(Json(json!({ "version": 1, "agents": agents.collect::<Vec<_>>() })))

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::artifacts::handed_over;
 use super::work::worked_on;
 use crate::access::Principal;
 use crate::host::ClaimBriefing;
@@ -47,6 +48,7 @@ pub(crate) async fn brief(
     JsonBody(new): JsonBody<NewBriefing>,
 ) -> Result<Json<Value>, ProblemJson> {
     let handoff = worked_on(&server, &principal, &id).await?;
+    let id = handoff.id.clone();
     // Asking costs nothing, so that a claim which is over is told by the lifecycle: a sign of life would be refused.
     server.engine.held(&handoff, Fence(new.fence))?;
     let request = server.engine.request(&handoff.id).await?;
@@ -55,8 +57,7 @@ pub(crate) async fn brief(
         Some(HandInWord::Output) => HandInWay::Output,
     };
     let briefing = server.host.brief(&ClaimedHandoff { handoff, request }, way).await?;
-    let ClaimBriefing { prompt, no_prompt, missing_artifacts, shortened, phase, output_directory, yardstick } =
-        briefing;
+    let ClaimBriefing { prompt, no_prompt, missing_artifacts, shortened, phase, output_directory, .. } = briefing;
     Ok(Json(json!({
         "version": 1,
         "prompt": prompt,
@@ -65,6 +66,8 @@ pub(crate) async fn brief(
         "shortened": shortened,
         "phase": phase,
         "output_directory": output_directory,
-        "yardstick": yardstick.as_ref().map(Yardstick::json),
+        "yardstick": briefing.yardstick.as_ref().map(Yardstick::json),
+        "artifacts": handed_over(&id, &briefing.handed_over),
+        "traceparent": briefing.traceparent,
     })))
 }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
+use super::artifacts::handed_over;
 use crate::access::Principal;
 use crate::answer_form::{AnswerForm, stored_claims};
 use crate::event_hub::{HubEvent, wait_for};
@@ -150,5 +151,7 @@ fn as_json(claimed: &ClaimedHandoff, briefing: &ClaimBriefing) -> Value {
         "prompt": briefing.prompt,
         "no_prompt": briefing.no_prompt,
         "missing_artifacts": briefing.missing_artifacts,
+        "artifacts": handed_over(&handoff.id, &briefing.handed_over),
+        "traceparent": briefing.traceparent,
     })
 }

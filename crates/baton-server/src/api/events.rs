@@ -26,7 +26,8 @@ pub(crate) struct Beginning {
 /// The id of each event is its number in the journal, so `Last-Event-ID` goes on exactly where the stream broke off. The
 /// stream ends with the event `end` when the run is over.
 #[utoipa::path(get, path = "/api/v1/runs/{id}/events", tag = "events", params(("id" = String, Path, description = "Its id"), Beginning),
-    responses((status = 200, description = "Server-sent events", content_type = "text/event-stream", body = String)))]
+    responses((status = 200, description = "Server-sent events", content_type = "text/event-stream", body = String),
+        (status = 400, description = "`Last-Event-ID` is not the id of an event")))]
 pub(crate) async fn of_run(
     State(server): State<Server>,
     principal: Principal,
@@ -36,7 +37,7 @@ pub(crate) async fn of_run(
 ) -> Result<Response, ProblemJson> {
     principal.looks_at_all()?;
     let run = server.journal_named(&principal, &id).await?;
-    let after = event_stream::beginning(&headers, beginning.after).unwrap_or(0);
+    let after = event_stream::beginning(&headers, beginning.after)?.unwrap_or(0);
     Ok(event_stream::of_run(server, principal, run, after, StreamForm::Journal))
 }
 
@@ -45,7 +46,8 @@ pub(crate) async fn of_run(
 /// The id of an event is the position up to which the stream is complete: after a break, `Last-Event-ID` misses nothing, and
 /// may bring a few events again. `run` and `seq` identify an event.
 #[utoipa::path(get, path = "/api/v1/events", tag = "events", params(Beginning),
-    responses((status = 200, description = "Server-sent events", content_type = "text/event-stream", body = String)))]
+    responses((status = 200, description = "Server-sent events", content_type = "text/event-stream", body = String),
+        (status = 400, description = "`Last-Event-ID` is not the id of an event")))]
 pub(crate) async fn of_all(
     State(server): State<Server>,
     principal: Principal,
@@ -53,7 +55,7 @@ pub(crate) async fn of_all(
     Search(beginning): Search<Beginning>,
 ) -> Result<Response, ProblemJson> {
     principal.looks_at_all()?;
-    let after = match event_stream::beginning(&headers, beginning.after) {
+    let after = match event_stream::beginning(&headers, beginning.after)? {
         Some(after) => after,
         None => server.engine.store.last_position().await?,
     };

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use super::terms::NewRequest;
-use super::{conditional, created, limit};
+use super::{conditional, created, limit, page};
 use crate::access::Principal;
 use crate::answer_form::AnswerForm;
 use crate::incoming::{InPath, JsonBody, Search, optional};
@@ -91,6 +91,7 @@ pub(super) async fn wanted(
 ) -> Result<(Accept, WantedTerms), ProblemJson> {
     let valid = new.judge(&Yardstick::of_project(&server.engine.settings))?;
     let mut wanted = new.new_handoff(sender, key)?;
+    wanted.terms.key = wanted.terms.key.map(|key| principal.own_key(&key));
     if let Some(agent) = principal.agent() {
         // Whoever works for one agent cannot speak for another.
         wanted.terms.from = Some(agent.to_owned());
@@ -164,10 +165,8 @@ pub(crate) async fn list(
         Some(id) => Some(server.visible(&principal, id).await?.id),
         None => None,
     };
-    let mut handoffs = server.engine.store.list(&Filter { agent, states, after, limit: limit + 1 }).await?;
-    let has_more = handoffs.len() > limit as usize;
-    handoffs.truncate(limit as usize);
-    let next = handoffs.last().filter(|_| has_more).map(|last| last.id.clone());
+    let found = server.engine.store.list(&Filter { agent, states, after, limit: limit + 1 }).await?;
+    let (handoffs, next) = page(found, limit);
     let handoffs: Vec<Value> =
         handoffs.iter().filter(|handoff| principal.sees(handoff)).map(baton_views::handoff::json).collect();
     Ok(Json(json!({ "version": 1, "handoffs": handoffs, "next": next })))

@@ -58,6 +58,8 @@ pub(crate) enum NewQuery {
     LedgerOf { run: String },
     /// A file that was kept for a run, as numbers from 0 to 255, or null.
     Content { run: String, digest: String },
+    /// The files that were handed over to a handoff.
+    HandedOver { id: String },
     /// What a report about a handoff is judged by.
     Yardstick { id: String },
     /// Where the store is and how it does.
@@ -65,7 +67,7 @@ pub(crate) enum NewQuery {
     /// Who asks.
     Caller,
     /// What has changed: the answer comes when it is not `since` any more, or when the time is over.
-    Changes { since: Option<String>, wait_ms: u64 },
+    Changes { since: Option<String>, wait_ms: i64 },
 }
 
 /// Read what is stored, as the command line does
@@ -156,9 +158,17 @@ impl Reading<'_> {
                 json!(entries.into_iter().map(LedgerRecord::from).collect::<Vec<_>>())
             }
             NewQuery::Content { run, digest } => {
-                self.principal.looks_at_all()?;
-                json!(store.content(&run_id(&run)?, &Digest(digest.to_lowercase())).await?)
+                let (run, digest) = (run_id(&run)?, Digest(digest.to_lowercase()));
+                let is_readable = self.may_read(&run, &digest).await?;
+                if is_readable { json!(store.content(&run, &digest).await?) } else { Value::Null }
             }
+            NewQuery::HandedOver { id } => match self.find(&id).await? {
+                Some(handoff) => {
+                    let files = self.server.engine.files_handed_to(&handoff).await?;
+                    json!(files.iter().map(|file| (&file.path, &file.sha256)).collect::<Vec<_>>())
+                }
+                None => json!([]),
+            },
             NewQuery::Yardstick { id } => self.yardstick(&id).await?,
             NewQuery::Checkup => {
                 self.principal.looks_at_all()?;
@@ -167,7 +177,9 @@ impl Reading<'_> {
             }
             NewQuery::Caller => self.principal.json(),
             NewQuery::Changes { since, wait_ms } => {
-                json!(self.server.change_after(since.as_deref(), Duration::from_millis(wait_ms).min(WAIT_MAX)).await)
+                // Less than nothing is nothing.
+                let wait = Duration::from_millis(u64::try_from(wait_ms).unwrap_or(0)).min(WAIT_MAX);
+                json!(self.server.change_after(since.as_deref(), wait).await)
             }
         })
     }
@@ -210,6 +222,19 @@ impl Reading<'_> {
             return Ok(());
         }
         self.principal.looks_at_all()
+    }
+
+    /// Returns whether the caller may read a file of a run: an agent reads what its handoffs were given.
+    async fn may_read(&self, run: &RunId, digest: &Digest) -> Result<bool, ProblemJson> {
+        if !self.principal.is_restricted() {
+            return Ok(true);
+        }
+        for (handoff, _) in self.server.engine.store.handoffs_of(run).await? {
+            if self.principal.sees(&handoff) && self.server.was_handed(digest, &handoff).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     async fn yardstick(&self, id: &str) -> Result<Value, ProblemJson> {

@@ -5,8 +5,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use baton_engine::engine::{Problem, RunRecord};
+use baton_engine::flow;
 use baton_engine::handoff::Handoff;
-use baton_engine::{RunId, flow};
 use baton_views::details::RunDetails;
 use baton_views::event;
 use baton_views::graph::{self, of_run::marked};
@@ -16,17 +16,13 @@ use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use super::work::NewCancellation;
-use super::{conditional, created, limit};
+use super::{conditional, created, limit, page};
 use crate::access::Principal;
-use crate::acting;
-use crate::host::RunStart;
-use crate::incoming::{InPath, JsonBody, Search, optional};
+use crate::acting::{self, WantedRun};
+use crate::incoming::{InPath, JsonBody, Search};
 use crate::looking;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
-
-/// The longest id of a run that leaves room for the names of its phases.
-const RUN_BYTES_MAX: usize = 40;
 
 /// A run to start.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -54,22 +50,10 @@ pub(crate) async fn start(
     principal: Principal,
     JsonBody(new): JsonBody<NewRun>,
 ) -> Result<Response, ProblemJson> {
-    principal.runs_workflows()?;
     let NewRun { workflow, inputs, workspace, id } = new;
-    let id = optional("/id", id.as_deref(), run_id)?;
-    let (run, definition) = server.host.definition(RunStart { workflow, inputs, workspace, id })?;
-    server.driving.runs().begin(&run, &definition, &principal.caller()).await?;
-    server.driving.start(&run);
-    let root = server.engine.resolve_run(run.as_str()).await?;
-    let body = json!({ "version": 1, "run": run, "handoff": baton_views::handoff::json(&root) });
-    Ok(created(&format!("/api/v1/runs/{run}"), body))
-}
-
-fn run_id(text: &str) -> Result<RunId, String> {
-    if text.len() > RUN_BYTES_MAX {
-        return Err(format!("at most {RUN_BYTES_MAX} bytes leave room for the names of its phases"));
-    }
-    RunId::parse(text).map_err(|fault| fault.to_string())
+    let root = acting::start_run(&server, &principal, WantedRun { workflow, inputs, workspace, id }).await?;
+    let body = json!({ "version": 1, "run": root.run, "handoff": baton_views::handoff::json(&root) });
+    Ok(created(&format!("/api/v1/runs/{}", root.run), body))
 }
 
 /// Which runs to list.
@@ -98,10 +82,7 @@ pub(crate) async fn list(
         Some(id) => Some(server.engine.resolve_run(id).await?.id),
         None => None,
     };
-    let mut roots = server.engine.run_roots(after, limit.saturating_add(1)).await?;
-    let has_more = roots.len() > limit as usize;
-    roots.truncate(limit as usize);
-    let next = roots.last().filter(|_| has_more).map(|last| last.id.clone());
+    let (roots, next) = page(server.engine.run_roots(after, limit + 1).await?, limit);
     let mut runs = Vec::with_capacity(roots.len());
     for root in roots {
         runs.push(looking::listed(&server, root).await?.json());

@@ -2,10 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::access::Principal;
-use crate::host::KnownWorkflow;
+use crate::host::{KnownInput, KnownWorkflow};
 use crate::incoming::InPath;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
@@ -31,6 +31,8 @@ pub(crate) async fn show(
 }
 
 fn as_json(workflow: &KnownWorkflow) -> Value {
-    let KnownWorkflow { name, description, inputs, phases, agents } = workflow;
+    let KnownWorkflow { name, description, inputs, phases, agents, .. } = workflow;
+    let declared = |input: &KnownInput| json!({ "description": input.description, "default": input.default, "required": input.required });
+    let inputs: Map<String, Value> = inputs.iter().map(|input| (input.name.clone(), declared(input))).collect();
     json!({ "name": name, "description": description, "inputs": inputs, "phases": phases, "agents": agents })
 }

@@ -16,7 +16,7 @@ use crate::incoming::Search;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
-/// So many of those that wait are looked at for the oldest.
+/// How many of those that wait are looked at for the oldest.
 const WAITING_MAX: u32 = 1_000;
 
 /// Which part is asked for.
@@ -34,7 +34,7 @@ pub(super) async fn list(
 ) -> Result<Response, ProblemJson> {
     let principal = visitor.principal()?;
     let mut rows = Vec::new();
-    for (queue, counts) in server.engine.queue_counts().await? {
+    for (queue, counts) in server.queue_counts().await? {
         let is_agent = ![ORCHESTRATOR, CHECK, HUMAN].contains(&queue.agent.as_str());
         if !is_agent || !principal.sees_queue(&queue.agent) {
             continue;

@@ -71,7 +71,7 @@ pub(super) async fn as_page(State(server): State<Server>, request: Request, next
     response
 }
 
-/// Tells a problem.
+/// Answers with a problem.
 fn told(visitor: &Visitor, method: &Method, problem: &ProblemJson) -> Response {
     let status = problem.status();
     let mut response = if !visitor.wants_html {

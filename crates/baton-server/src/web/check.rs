@@ -4,9 +4,10 @@ use axum::extract::State;
 use axum::response::Response;
 use baton_engine::engine::{IncomingDocument, Yardstick};
 use baton_page::check::{self, CheckedText, DOCUMENT_FIELD};
+use baton_page::plain;
 use baton_protocol::rules::Rule;
 
-use super::answering::html;
+use super::answering::{html, text};
 use super::form::SentForm;
 use super::visitor::Visitor;
 use crate::incoming::InPath;
@@ -27,22 +28,22 @@ pub(super) async fn judge(
 ) -> Result<Response, ProblemJson> {
     visitor.principal()?;
     // Browsers send line breaks as two letters.
-    let text = form.raw(DOCUMENT_FIELD).replace("\r\n", "\n");
-    let judged = Yardstick::of_project(&server.engine.settings).judge(&IncomingDocument::of(text.as_bytes()));
+    let pasted = form.raw(DOCUMENT_FIELD).replace("\r\n", "\n");
+    let judged = Yardstick::of_project(&server.engine.settings).judge(&IncomingDocument::of(pasted.as_bytes()));
     let kind = judged.kind.map(|kind| kind.as_str());
     let checked = CheckedText { judgement: &judged.judgement, dialect: judged.dialect, kind };
-    Ok(html(check::page(&visitor.viewer(), &text, Some(&checked))))
+    Ok(html(check::page(&visitor.viewer(), &pasted, Some(&checked))))
 }
 
 /// Lists the rules.
 pub(super) async fn rules(visitor: Visitor) -> Result<Response, ProblemJson> {
     visitor.principal()?;
-    Ok(html(check::rules_page(&visitor.viewer())))
+    if visitor.wants_html { Ok(html(check::rules_page(&visitor.viewer()))) } else { Ok(text(plain::rules())) }
 }
 
 /// Shows the manual of a rule.
 pub(super) async fn rule(visitor: Visitor, InPath(name): InPath<String>) -> Result<Response, ProblemJson> {
     visitor.principal()?;
     let rule = Rule::find(&name).ok_or_else(|| ProblemJson::unknown(&name))?;
-    Ok(html(check::rule_page(&visitor.viewer(), rule)))
+    if visitor.wants_html { Ok(html(check::rule_page(&visitor.viewer(), rule))) } else { Ok(text(rule.manual())) }
 }

@@ -3,9 +3,10 @@
 use axum::extract::State;
 use axum::response::Response;
 use baton_page::comparison::{self, ComparedRun};
+use baton_page::plain;
 use serde::Deserialize;
 
-use super::answering::html;
+use super::answering::{html, text};
 use super::run::SeenRecord;
 use super::visitor::Visitor;
 use crate::incoming::Search;
@@ -30,7 +31,12 @@ pub(super) async fn show(
     principal.looks_at_all()?;
     let a = SeenRecord::of(&server, &server.visible_run(principal, pair.a.trim()).await?).await?;
     let b = SeenRecord::of(&server, &server.visible_run(principal, pair.b.trim()).await?).await?;
-    Ok(html(comparison::page(&visitor.viewer(), &compared(&a), &compared(&b))))
+    let (a, b) = (compared(&a), compared(&b));
+    if visitor.wants_html {
+        Ok(html(comparison::page(&visitor.viewer(), &a, &b)))
+    } else {
+        Ok(text(plain::comparison(&a, &b)))
+    }
 }
 
 fn compared(seen: &SeenRecord) -> ComparedRun<'_> {

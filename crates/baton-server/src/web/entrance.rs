@@ -6,7 +6,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use baton_engine::token::{SESSION_MAX, TokenSecret};
+use baton_engine::token::SESSION_MAX;
 use baton_page::address;
 use baton_page::entrance::{self, TOKEN_FIELD};
 use baton_page::layout::Theme;
@@ -44,21 +44,16 @@ pub(super) async fn log_in(
     form: SentForm,
 ) -> Result<Response, ProblemJson> {
     let (back, now) = (own_place(form.field("back")), server.engine.now());
-    let limit = &server.pages.logins;
-    if let Some(seconds) = visitor.address.and_then(|address| limit.wait(address, now)) {
-        let detail = format!("too many wrong tokens; try again in {seconds} s");
-        return Err(ProblemJson::too_often(detail, seconds));
-    }
-    let token = match TokenSecret::parse(form.field(TOKEN_FIELD)) {
-        Some(secret) => access::valid_token(&server, &secret).await?,
-        None => None,
+    let token = match access::presented_token(&server, visitor.address, form.field(TOKEN_FIELD)).await {
+        Err(problem) if problem.status() == StatusCode::UNAUTHORIZED => {
+            let why = "This token is not valid. It may have expired, or somebody has revoked it.";
+            let page = html(entrance::log_in(&visitor.viewer(), back, Some(why)));
+            return Ok((StatusCode::UNAUTHORIZED, page).into_response());
+        }
+        presented => presented?,
     };
-    let Some(token) = token else {
-        visitor.address.iter().for_each(|address| limit.failed(*address, now));
-        let why = "This token is not valid. It may have expired, or somebody has revoked it.";
-        let page = html(entrance::log_in(&visitor.viewer(), back, Some(why)));
-        return Ok((StatusCode::UNAUTHORIZED, page).into_response());
-    };
+    // Sessions that are over would be kept for ever; whoever opens one clears them away.
+    server.engine.store.remove_ended_sessions(now).await?;
     // Whatever the browser had before is of no use to whoever may have given it to it.
     let secret = BrowserSecret::of_random(server.host.secret()?);
     let session = token.session(&server.engine.random.word(), secret.digest(), now);

@@ -12,10 +12,10 @@ use baton_page::agents::AgentFigures;
 use super::memory::lock;
 use crate::server::Server;
 
-/// Over so many of the latest handoffs of an agent that have ended figures are worked out.
+/// How many of an agent's latest ended handoffs the figures cover.
 pub(super) const RECENT_MAX: u32 = 100;
 
-/// So many handoffs are remembered.
+/// How many handoffs are remembered.
 const REMEMBERED_MAX: usize = 20_000;
 
 /// What came of one handoff that has ended.

@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use baton_page::address;
 
 use super::visitor::Visitor;
+use crate::incoming::in_time;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
@@ -36,7 +37,8 @@ impl FromRequest<Server> for SentForm {
     async fn from_request(request: Request, server: &Server) -> Result<SentForm, ProblemJson> {
         let visitor = request.extensions().get::<Visitor>().cloned();
         let bad = |why: FormRejection| ProblemJson::new(why.status(), "not_a_form", why.body_text());
-        let Form(fields) = Form::<Vec<(String, String)>>::from_request(request, server).await.map_err(bad)?;
+        let fields = Form::<Vec<(String, String)>>::from_request(request, server);
+        let Form(fields) = in_time(server, fields).await?.map_err(bad)?;
         let form = SentForm(fields);
         if !visitor.is_some_and(|visitor| visitor.has_sent(form.raw("csrf"))) {
             let detail = "this form is not from your session, so nothing was done";

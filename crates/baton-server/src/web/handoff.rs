@@ -20,7 +20,7 @@ use crate::incoming::{InPath, Search};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
-/// So many files are shown; more stand in the evidence.
+/// How many files are shown; more stand in the evidence.
 const FILES_MAX: usize = 40;
 
 /// Which part is asked for.

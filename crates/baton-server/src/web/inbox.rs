@@ -13,7 +13,7 @@ use crate::incoming::{Search, optional};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
-/// So many questions stand on a page.
+/// How many questions stand on a page.
 const PER_PAGE: u32 = 30;
 
 /// Which part of the inbox is asked for.

@@ -12,22 +12,20 @@ use baton_page::inbox::asked;
 use baton_views::run_summary::{RunSummary, phases_done};
 
 use super::figures::EndedFigures;
-use super::login_limit::LoginLimit;
 use crate::server::Server;
 
-/// So many runs are remembered with their journals.
+/// How many runs are remembered with their journals.
 const RUNS_MAX: usize = 16;
 
-/// So many events are remembered altogether; the run that was looked at last is always kept.
+/// How many events are remembered altogether; the run that was looked at last is always kept.
 const EVENTS_MAX: usize = 60_000;
 
-/// So many rows of lists are remembered.
+/// How many rows of lists are remembered.
 const ROWS_MAX: usize = 5_000;
 
 /// What pages remember.
 #[derive(Default)]
 pub(crate) struct PageMemory {
-    pub(super) logins: LoginLimit,
     /// Runs with their journals, the one that was looked at last at the end.
     runs: Mutex<Vec<Arc<RunRecord>>>,
     rows: Mutex<HashMap<RunId, RowFigures>>,

@@ -11,6 +11,8 @@ use baton_engine::{RunId, flow as run_flow};
 use baton_page::journal::{EVENTS_PER_PAGE, JournalPage};
 use baton_page::run::{self, RunPage};
 use baton_page::{address, journal as journal_page, live, plain};
+use baton_protocol::printable;
+use baton_views::graph::{mermaid, of_run};
 use baton_views::run_summary::RunSummary;
 use baton_views::standing::RunStanding;
 use serde::Deserialize;
@@ -25,7 +27,7 @@ use crate::problem_json::ProblemJson;
 use crate::server::Server;
 use crate::{acting, looking};
 
-/// Of so many runs a browser keeps what was seen last.
+/// How many runs a browser remembers the last look at.
 const SEEN_MAX: usize = 30;
 
 /// How long it keeps that, in seconds: a month.
@@ -142,7 +144,8 @@ pub(super) async fn flow(
     let (page, viewer) = (seen.page(None), visitor.viewer());
     match &part.fragment {
         Some(names) => fragments(&viewer, names, |name| run::fragment(&viewer, &page, name, part.from)),
-        None => Ok(html(run::flow_page(&viewer, &page))),
+        None if visitor.wants_html => Ok(html(run::flow_page(&viewer, &page))),
+        None => Ok(text(printable(&mermaid::render(&of_run::marked(page.run, viewer.now))))),
     }
 }
 

@@ -17,13 +17,13 @@ use crate::incoming::Search;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
-/// So many runs stand on a page.
+/// How many runs stand on a page.
 const PER_PAGE: usize = 30;
 
-/// So many runs are looked at for one page; a filter that fits few of them goes on with the next page.
+/// How many runs are looked at for one page; a filter that fits few of them goes on with the next page.
 const LOOKED_AT_MAX: usize = 500;
 
-/// Up to so many runs are counted by their state.
+/// How many runs are counted by state at most.
 const COUNTED_MAX: usize = 200;
 
 /// What is looked for.

@@ -30,7 +30,7 @@ pub(super) async fn of_run(
     let principal = visitor.principal()?;
     principal.looks_at_all()?;
     let run = server.journal_named(principal, &id).await?;
-    let after = event_stream::beginning(&headers, given.after).unwrap_or(0);
+    let after = event_stream::beginning(&headers, given.after)?.unwrap_or(0);
     // The run comes before its events, so that none is missed.
     let root = match HandoffId::parse(run.as_str()) {
         Ok(root) => server.engine.store.find(&root).await?,
@@ -52,7 +52,7 @@ pub(super) async fn of_all(
 ) -> Result<Response, ProblemJson> {
     let principal = visitor.principal()?;
     principal.looks_at_all()?;
-    match event_stream::beginning(&headers, given.after) {
+    match event_stream::beginning(&headers, given.after)? {
         Some(after) => Ok(event_stream::of_all(server, principal.clone(), after, StreamForm::Fragments)),
         None => {
             let now = server.engine.store.last_position().await?;

@@ -3,20 +3,19 @@
 use std::net::IpAddr;
 
 use axum::extract::FromRequestParts;
-use axum::extract::connect_info::ConnectInfo;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use baton_engine::handoff::StateName;
 use baton_engine::store::Filter;
 use baton_page::layout::{Theme, Viewer};
 use jiff::Timestamp;
 
 use super::cookies::{BrowserSecret, CookieJar, SESSION, THEME, VISITOR};
-use crate::access::{Principal, Transport};
+use crate::access::{self, Principal};
 use crate::problem_json::ProblemJson;
-use crate::server::{PeerAddress, Server};
+use crate::server::Server;
 
-/// So many questions are counted for the badge.
+/// How many questions are counted for the badge.
 const WAITING_MAX: u32 = 100;
 
 /// Somebody who looks at a page.
@@ -50,7 +49,7 @@ impl Visitor {
         let jar = CookieJar::of(headers, server.transport);
         let session = jar.get(SESSION).and_then(BrowserSecret::parse);
         let known = jar.get(VISITOR).and_then(BrowserSecret::parse);
-        let (principal, is_session) = principal(server, headers, session.as_ref()).await;
+        let (principal, is_session) = principal(server, parts, session.as_ref()).await;
         let secret = session.filter(|_| is_session).or(known);
         let is_new = secret.is_none();
         let secret = match secret {
@@ -73,7 +72,7 @@ impl Visitor {
             waiting,
             now: server.engine.now(),
             wants_html,
-            address: address(server, parts),
+            address: access::peer(server, parts),
             here: parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
             is_from_elsewhere: parts.method == Method::GET && site == Some("cross-site"),
         })
@@ -91,6 +90,7 @@ impl Visitor {
         Viewer {
             name: principal.map(|principal| principal.name.as_str()),
             may_decide: is_person,
+            may_start: self.principal.as_ref().is_ok_and(|principal| principal.runs_workflows().is_ok()),
             may_control: is_person,
             csrf: &self.csrf,
             waiting: self.waiting,
@@ -115,10 +115,10 @@ impl Visitor {
 /// Finds out who it is, and whether a session says so.
 async fn principal(
     server: &Server,
-    headers: &HeaderMap,
+    parts: &Parts,
     session: Option<&BrowserSecret>,
 ) -> (Result<Principal, ProblemJson>, bool) {
-    match Principal::bearer(server, headers).await {
+    match Principal::bearer(server, parts).await {
         Ok(Some(principal)) => return (Ok(principal), false),
         Ok(None) => {}
         Err(problem) => return (Err(problem), false),
@@ -137,14 +137,6 @@ async fn principal(
 async fn waiting(server: &Server) -> usize {
     let filter = Filter { agent: None, states: vec![StateName::AwaitingPerson], after: None, limit: WAITING_MAX };
     server.engine.store.list(&filter).await.map(|waiting| waiting.len()).unwrap_or_default()
-}
-
-/// Returns where a request comes from: a proxy of ours says it at the end of `X-Forwarded-For`.
-fn address(server: &Server, parts: &Parts) -> Option<IpAddr> {
-    let peer = parts.extensions.get::<ConnectInfo<PeerAddress>>().map(|ConnectInfo(peer)| peer.0.ip());
-    let told = parts.headers.get_all("x-forwarded-for").into_iter().next_back();
-    let told = told.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
-    told.filter(|_| server.transport == Transport::Proxy).or(peer)
 }
 
 /// Takes the visitor whom [`super::answering::as_page`] has found.

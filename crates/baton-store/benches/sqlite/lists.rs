@@ -14,7 +14,7 @@ use crate::curve::fill;
 
 const SAMPLES: usize = 40;
 
-/// So much may be noise: everything here takes a few hundred microseconds at most.
+/// How much may be noise: everything here takes a few hundred microseconds at most.
 const NOISE: f64 = 150.0;
 
 /// What is asked for, and which addresses of a server ask for it.

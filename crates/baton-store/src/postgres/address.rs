@@ -115,8 +115,8 @@ fn take_ssl(url: &str) -> (String, Ssl) {
     (rest, ssl)
 }
 
-/// Says whether something else than the name of a database stands behind the server: the driver would take it for one, and
-/// a host that stands at the wrong place would silently become this machine.
+/// Returns whether something other than the name of a database follows the server. The driver would take it for a
+/// database, and a misplaced host would silently become this machine.
 fn is_no_database(url: &str) -> bool {
     let behind = url.split_once("://").map_or(url, |(_, behind)| behind);
     let behind = behind.split_once('?').map_or(behind, |(before, _)| before);
@@ -146,7 +146,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Says whether the server is on this machine, so that nobody is between.
+/// Returns whether the server is on this machine, so that nobody is between.
 fn is_here(config: &Config) -> bool {
     let host = |host: &Host| match host {
         Host::Unix(_) => true,

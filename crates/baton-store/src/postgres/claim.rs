@@ -207,8 +207,8 @@ impl<'p> Wishes<'p> {
     }
 }
 
-/// Returns the agents whose queues are paused or have a limit: who wants something from them must be alone. Who is alone
-/// gets what there is room for.
+/// Returns the agents whose queues are paused or have a limit. Whoever claims from them must be alone, and gets what
+/// there is room for.
 ///
 /// Most queues have no restrictions, so that is asked only if one gave nothing.
 async fn restricted(

@@ -154,7 +154,7 @@ impl Patience {
         Patience { until: Instant::now() + PATIENCE, pause: Duration::from_millis(20), races: 0 }
     }
 
-    /// Says whether somebody else was faster or in the way before.
+    /// Returns whether somebody else was faster or in the way before.
     pub(super) fn has_raced(&self) -> bool {
         self.races > 0
     }

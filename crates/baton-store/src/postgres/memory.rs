@@ -51,7 +51,7 @@ impl Sent {
         Sent(events.into_iter().map(|event| (event.run.clone(), event.head())).collect())
     }
 
-    /// Says whether what was sent was written. A hash covers everything before it, so it cannot be anybody else's.
+    /// Returns whether what was sent was written. A hash covers everything before it, so it cannot be anybody else's.
     pub(super) async fn arrived(&self, session: &Session) -> Result<bool, Fault> {
         let runs: Vec<&str> = self.0.iter().map(|(run, _)| run.as_str()).collect();
         let numbers: Vec<i64> = self.0.iter().map(|(_, head)| signed(head.seq)).collect();

@@ -22,7 +22,7 @@ const DUE: &str = concat!(
     " FROM handoffs AS h WHERE wake_at <= $1 ORDER BY wake_at, id LIMIT $2 FOR UPDATE SKIP LOCKED"
 );
 
-/// Says whether anything is due. Looking costs no transaction: mostly nothing is.
+/// Whether anything is due. Looking costs no transaction: mostly nothing is.
 const IS_DUE: &str = "SELECT EXISTS (SELECT FROM handoffs WHERE wake_at <= $1)";
 
 /// Expires what is due.
@@ -93,7 +93,7 @@ enum Attempt {
     OneByOne(Vec<HandoffId>),
 }
 
-/// Says whether somebody waits for what comes out.
+/// Returns whether somebody waits for what comes out.
 fn returns(transition: &Transition) -> bool {
     transition.actions.iter().any(|action| matches!(action, Action::Return { .. }))
 }

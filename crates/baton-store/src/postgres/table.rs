@@ -262,7 +262,7 @@ pub(super) fn accepted(row: &SqlRow, column: usize, run: &RunId) -> Result<Accep
     }
 }
 
-/// Says whether the database cannot know this name: its texts have no NUL.
+/// Returns whether the database cannot know this name: its texts have no NUL.
 pub(super) fn is_unknowable(name: &str) -> bool {
     name.contains('\0')
 }

@@ -2,16 +2,17 @@
 //!
 //! `require` is stricter here than in libpq: a certificate that nobody vouches for is refused.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use baton_engine::store::StoreError;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{DigitallySignedStruct, SignatureScheme};
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::authorities::Authorities;
 
 /// How a connection is protected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,38 +28,25 @@ pub(super) enum Protection {
 impl Protection {
     /// Returns what makes the connections.
     pub(super) fn connector(&self) -> Result<MakeRustlsConnect, StoreError> {
-        let provider = Arc::new(ring::default_provider());
         let failed = |error: rustls::Error| StoreError::Failed(format!("TLS: {error}"));
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .map_err(failed)?;
         let config = match self {
-            Protection::None => builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth(),
+            Protection::None => Authorities::none().client().map_err(failed)?,
             Protection::Opportunistic => {
-                let verifier = Arc::new(Unproved { provider });
-                builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
+                let mut config = Authorities::none().client().map_err(failed)?;
+                let provider = Arc::clone(config.crypto_provider());
+                config.dangerous().set_certificate_verifier(Arc::new(Unproved { provider }));
+                config
             }
-            Protection::Verified(file) => builder.with_root_certificates(roots(file)?).with_no_client_auth(),
+            Protection::Verified(file) => authorities(file.as_deref())?.client().map_err(failed)?,
         };
         Ok(MakeRustlsConnect::new(config))
     }
 }
 
-fn roots(file: &Option<PathBuf>) -> Result<RootCertStore, StoreError> {
-    let mut roots = RootCertStore::empty();
-    match file {
-        Some(path) => {
-            let unreadable = |why: String| StoreError::Unreachable(format!("sslrootcert {}: {why}", path.display()));
-            for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unreadable(error.to_string()))? {
-                let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
-                roots.add(certificate).map_err(|error| unreadable(error.to_string()))?;
-            }
-        }
-        None => {
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        }
-    }
-    Ok(roots)
+fn authorities(file: Option<&Path>) -> Result<Authorities, StoreError> {
+    let Some(file) = file else { return Ok(Authorities::of_machine()) };
+    let unreadable = |why| StoreError::Unreachable(format!("sslrootcert {}: {why}", file.display()));
+    Authorities::none().and_in(file).map_err(unreadable)
 }
 
 /// Believes every certificate, as libpq does with `sslmode=prefer`: whoever could forge one could as well say that the

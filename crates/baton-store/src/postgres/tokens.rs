@@ -44,6 +44,22 @@ pub(super) async fn with(node: &Node, digest: &Hash) -> Result<Option<AccessToke
     node.session().await?.query(sql, &[&digest]).await?.first().map(token).transpose()
 }
 
+/// Finds a token by its id.
+pub(super) async fn named(node: &Node, id: &str) -> Result<Option<AccessToken>, Fault> {
+    if table::is_unknowable(id) {
+        return Ok(None);
+    }
+    let sql = concat!("SELECT ", columns!(), " FROM tokens WHERE id = $1");
+    node.session().await?.query(sql, &[&id]).await?.first().map(token).transpose()
+}
+
+/// Removes sessions that are over: their ids have a colon.
+pub(super) async fn remove_ended_sessions(node: &Node, now: Timestamp) -> Result<u64, Fault> {
+    let sql =
+        "DELETE FROM tokens WHERE strpos(id, ':') > 0 AND (revoked_at IS NOT NULL OR expires_at <= $1) RETURNING id";
+    Ok(node.session().await?.query(sql, &[&now.as_microsecond()]).await?.len() as u64)
+}
+
 /// Keeps a new token.
 pub(super) async fn add(node: &Node, token: &AccessToken) -> Result<(), Fault> {
     let sql = concat!(

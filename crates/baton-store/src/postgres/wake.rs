@@ -31,12 +31,12 @@ const NOTIFY_EVERY: Duration = Duration::from_millis(5);
 /// The longest pause before listening again.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// Tells others that something has changed, and who says so.
+/// Notifies others that something has changed, and who changed it.
 const NOTIFY: &str = "SELECT pg_notify('baton', $1)";
 
 /// Rings for those who wait, and waits.
 pub(super) struct Wake {
-    /// Tells our own notifications from others'.
+    /// Distinguishes our own notifications from those of others.
     name: String,
     ear: Ear,
     connector: MakeRustlsConnect,
@@ -83,7 +83,7 @@ impl Wake {
         [&self.name]
     }
 
-    /// Says whether to notify right now. Otherwise it is done in a moment, once for everything until then.
+    /// Returns whether to notify right now. Otherwise it is done in a moment, once for everything until then.
     pub(super) fn notifies_now(&self, pool: &Pool) -> bool {
         let mut notified = self.notified.lock().unwrap_or_else(PoisonError::into_inner);
         let passed = notified.last.map(|last| last.elapsed());
@@ -105,7 +105,7 @@ impl Wake {
         }
     }
 
-    /// Tells those who wait here that something has changed.
+    /// Wakes those who wait here because something has changed.
     pub(super) fn ring(&self) {
         self.ear.ring();
     }

@@ -12,7 +12,7 @@ pub struct ServerAddress {
     pub host: String,
     /// The port.
     pub port: u16,
-    /// What stands before every path, without a slash at its end; empty unless a proxy wants it.
+    /// The prefix of every path, without a slash at its end; empty unless a proxy wants it.
     pub prefix: String,
 }
 
@@ -22,7 +22,7 @@ pub enum AddressFault {
     /// It does not say where the server is.
     #[error("the address names no machine: write https://HOST:PORT")]
     NoHost,
-    /// What stands behind the colon is not a port.
+    /// The text after the colon is not a port.
     #[error("`{0}` is not a port: write https://HOST:PORT")]
     Port(String),
     /// A secret has no place in an address.
@@ -92,7 +92,7 @@ impl ServerAddress {
             || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
     }
 
-    /// Returns what the server is told that it is called.
+    /// Returns the name by which the server is addressed.
     pub(super) fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         format!("{host}:{}", self.port)

@@ -1,4 +1,4 @@
-//! What the server has told about changes, so that whoever waits for one need not ask again and again.
+//! What the server has reported about changes, so that whoever waits for one need not ask again and again.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,7 +16,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// How long to wait before a server that does not answer is asked again.
 const AWAY_PAUSE: Duration = Duration::from_secs(1);
 
-/// What the server has told about changes.
+/// What the server has reported about changes.
 #[derive(Default)]
 pub(super) struct SeenChanges(Mutex<Seen>);
 

@@ -43,17 +43,30 @@ impl HeldClaims {
     }
 }
 
+/// Returns the time from which on the server may have done what was asked of it at a time.
+pub(super) fn a_little_before(at: Timestamp) -> Timestamp {
+    at.checked_sub(CLOCK_SLACK).unwrap_or(at)
+}
+
 impl RemoteStore {
-    /// Claims what is ready, or returns what was claimed before without an answer.
+    /// Claims what is ready. If the answer is lost, what was claimed is looked for, and if that is nothing it is asked once more.
     pub(super) async fn claim_heard(
         &self,
         wish: &ClaimRequest,
         at: Timestamp,
     ) -> Result<Vec<ClaimedHandoff>, StoreError> {
+        match self.claim_once(wish, at).await {
+            Err(NoReply::Lost(StoreError::Unreachable(_))) => Ok(self.claim_once(wish, at).await?),
+            claimed => Ok(claimed?),
+        }
+    }
+
+    /// Claims what is ready, or returns what was claimed before without an answer.
+    async fn claim_once(&self, wish: &ClaimRequest, at: Timestamp) -> Result<Vec<ClaimedHandoff>, NoReply> {
         let who = (wish.agent.clone(), wish.claimant.clone());
         let unanswered = self.claims.claims().unanswered.get(&who).copied();
         let mut claimed = match unanswered {
-            Some(since) => self.unheard(wish, since).await?,
+            Some(since) => self.unheard(wish, since).await.map_err(NoReply::Unsent)?,
             None => Vec::new(),
         };
         self.claims.claims().unanswered.remove(&who);
@@ -61,10 +74,10 @@ impl RemoteStore {
             let answer: Result<Vec<ClaimRecord>, NoReply> =
                 self.talk.ask("/api/v1/claims", &verbs::claimed(wish)).await;
             if let Err(NoReply::Lost(_)) = &answer {
-                let since = at.checked_sub(CLOCK_SLACK).unwrap_or(at);
-                self.claims.claims().unanswered.insert(who, since);
+                self.claims.claims().unanswered.insert(who, a_little_before(at));
             }
-            claimed = answer?.into_iter().map(ClaimRecord::claimed).collect::<Result<_, _>>()?;
+            claimed =
+                answer?.into_iter().map(ClaimRecord::claimed).collect::<Result<_, _>>().map_err(NoReply::Unsent)?;
         }
         let held = claimed.iter().map(|claimed| (claimed.handoff.id.clone(), claimed.handoff.fence));
         self.claims.claims().held.extend(held);

@@ -1,7 +1,7 @@
 //! Connections to a server: made when they are needed, kept while they are not, encrypted where the address says so.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,15 +11,14 @@ use hyper::body::Bytes;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 
 use super::ServerAddress;
+use crate::authorities::Authorities;
 
 /// How long it may take until a connection is there.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
@@ -27,13 +26,23 @@ const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// How many connections are kept for later.
 const IDLE_MAX: usize = 8;
 
+/// How long a connection is kept on which nothing is asked. A server closes it after 30 seconds, and a request that is on its
+/// way then is lost.
+const IDLE_TIME_MAX: Duration = Duration::from_secs(20);
+
 type Sender = SendRequest<Full<Bytes>>;
 
 /// Connections to one server.
 pub(super) struct Connections {
     address: ServerAddress,
     tls: Option<TlsConnector>,
-    idle: Mutex<Vec<Sender>>,
+    idle: Mutex<Vec<IdleConnection>>,
+}
+
+/// A connection that is kept for later, and since when.
+struct IdleConnection {
+    sender: Sender,
+    since: Instant,
 }
 
 /// Why there is no answer.
@@ -101,15 +110,15 @@ impl Connections {
 
     fn kept(&self) -> Option<Sender> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.retain(|sender| !sender.is_closed());
-        let ready = idle.iter().position(Sender::is_ready)?;
-        Some(idle.swap_remove(ready))
+        idle.retain(|kept| !kept.sender.is_closed() && kept.since.elapsed() < IDLE_TIME_MAX);
+        let ready = idle.iter().position(|kept| kept.sender.is_ready())?;
+        Some(idle.swap_remove(ready).sender)
     }
 
     fn keep(&self, sender: Sender) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < IDLE_MAX {
-            idle.push(sender);
+            idle.push(IdleConnection { sender, since: Instant::now() });
         }
     }
 
@@ -163,7 +172,7 @@ impl Connections {
         StoreError::Unreachable(format!("{}: {why}", self.address))
     }
 
-    /// Tells why an encrypted connection did not come about. A certificate that nobody vouches for stays so.
+    /// The error when an encrypted connection could not be made. A certificate that nobody vouches for stays that way.
     fn not_proved(&self, error: io::Error) -> StoreError {
         let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
         match tls {
@@ -188,33 +197,15 @@ impl Connections {
     }
 }
 
-fn connector(authorities: Option<&Path>) -> Result<TlsConnector, StoreError> {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if let Some(file) = authorities {
-        add_file(&mut roots, file)?;
+fn connector(file: Option<&Path>) -> Result<TlsConnector, StoreError> {
+    let mut authorities = Authorities::of_machine();
+    if let Some(file) = file {
+        authorities = authorities.and_in(file).map_err(|why| StoreError::Declined {
+            code: "bad_certificate".to_owned(),
+            message: format!("ca_file {}: {why}", file.display()),
+            hint: Some("name a PEM file with certificates".to_owned()),
+        })?;
     }
-    let failed = |error: rustls::Error| StoreError::Failed(format!("TLS: {error}"));
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(failed)?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let config = authorities.client().map_err(|error| StoreError::Failed(format!("TLS: {error}")))?;
     Ok(TlsConnector::from(Arc::new(config)))
-}
-
-fn add_file(roots: &mut RootCertStore, file: &Path) -> Result<(), StoreError> {
-    let unreadable = |why: String| StoreError::Declined {
-        code: "bad_certificate".to_owned(),
-        message: format!("ca_file {}: {why}", PathBuf::from(file).display()),
-        hint: Some("name a PEM file with certificates".to_owned()),
-    };
-    let certificates = CertificateDer::pem_file_iter(file).map_err(|error| unreadable(error.to_string()))?;
-    let mut count = 0;
-    for certificate in certificates {
-        let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
-        roots.add(certificate).map_err(|error| unreadable(error.to_string()))?;
-        count += 1;
-    }
-    if count == 0 { Err(unreadable("there is no certificate in it".to_owned())) } else { Ok(()) }
 }

@@ -105,6 +105,18 @@ impl Talk {
         self.framed(Method::POST, path, body, ANSWER_MAX).await
     }
 
+    /// Asks for a verb that has no second effect: if its answer is lost, it is asked for once more. Returns whether it was.
+    pub(super) async fn ask_again_if_lost<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &Value,
+    ) -> Result<(T, bool), NoReply> {
+        match self.ask(path, body).await {
+            Err(NoReply::Lost(StoreError::Unreachable(_))) => Ok((self.ask(path, body).await?, true)),
+            answer => Ok((answer?, false)),
+        }
+    }
+
     /// Asks for something whose answer has a form of its own.
     pub(super) async fn plainly(&self, method: Method, path: &str, body: &Value) -> Result<Value, StoreError> {
         let bytes = self.answer(method, path, body, ANSWER_MAX).await?;
@@ -167,7 +179,7 @@ impl Talk {
             .map(|found| format!("\n  {}:{} {}: {}", found.line, found.column, found.code, found.message))
             .collect();
         let (message, hint) = match (status, lines.is_empty()) {
-            (StatusCode::UNAUTHORIZED, _) => {
+            (StatusCode::UNAUTHORIZED | StatusCode::TOO_MANY_REQUESTS, _) => {
                 (format!("{}: {}", self.address, told.detail), Some(TOKEN_HINT.to_owned()))
             }
             (_, true) => (told.detail, told.hint),
@@ -176,7 +188,7 @@ impl Talk {
         StoreError::Declined { code: told.code, message, hint }
     }
 
-    /// Tells that something else answers there.
+    /// The error when something else answers there.
     fn strange(&self, why: &str) -> StoreError {
         StoreError::Declined {
             code: "not_baton".to_owned(),

@@ -12,11 +12,16 @@ use serde_json::{Value, json};
 pub(super) struct Verb {
     pub(super) path: String,
     pub(super) body: Value,
+    /// Whether it has no second effect, and says so.
+    pub(super) is_repeatable: bool,
 }
 
 /// Returns the verb that a command is.
 pub(super) fn of_command(id: &HandoffId, command: &Command) -> Result<Verb, StoreError> {
-    let of_handoff = |word: &str, body: Value| Ok(Verb { path: format!("/api/v1/handoffs/{id}/{word}"), body });
+    // What a claimant says carries its fence, by which the server knows it again.
+    let is_repeatable = command.is_of_claimant();
+    let of_handoff =
+        |word: &str, body: Value| Ok(Verb { path: format!("/api/v1/handoffs/{id}/{word}"), body, is_repeatable });
     match command {
         Command::Acknowledge(Acknowledge { fence, understood: _, document }) => {
             of_handoff("acknowledgment", with_document(*fence, document))
@@ -33,7 +38,9 @@ pub(super) fn of_command(id: &HandoffId, command: &Command) -> Result<Verb, Stor
             body["transient"] = (failure.chance == Transience::Transient).into();
             of_handoff("failure", body)
         }
-        Command::Decide(decide) => Ok(Verb { path: format!("/api/v1/gates/{id}/decision"), body: decided(decide) }),
+        Command::Decide(decide) => {
+            Ok(Verb { path: format!("/api/v1/gates/{id}/decision"), body: decided(decide), is_repeatable })
+        }
         Command::Cancel(cancel) => of_handoff("cancel", json!({ "reason": cancel.reason })),
         Command::Requeue(requeue) if requeue.from.is_none() && requeue.seen.is_none() => {
             of_handoff("requeue", json!({ "note": requeue.note }))
@@ -55,7 +62,7 @@ pub(super) fn of_steps(steps: &[TransactionStep]) -> Result<(HandoffId, Verb), S
         [TransactionStep::Apply(id, Command::Report(report)), next @ ..] => {
             let mut body = reported(report);
             body["next"] = next.iter().map(following).collect::<Result<_, _>>()?;
-            Ok((id.clone(), Verb { path: format!("/api/v1/handoffs/{id}/report"), body }))
+            Ok((id.clone(), Verb { path: format!("/api/v1/handoffs/{id}/report"), body, is_repeatable: true }))
         }
         // The run itself was accepted first; the server calls off whatever is open in it.
         [TransactionStep::Apply(id, command @ Command::Cancel(_)), inside @ ..] if inside.iter().all(is_cancel) => {
@@ -142,7 +149,7 @@ fn duration(milliseconds: u64) -> String {
     format!("{milliseconds}ms")
 }
 
-/// Tells that something needs the database itself.
+/// The error when something needs the database itself.
 pub(super) fn not_through_a_server(what: &str) -> StoreError {
     StoreError::Declined {
         code: "not_through_a_server".to_owned(),

@@ -27,7 +27,7 @@ pub(super) fn translate(error: rusqlite::Error) -> StoreError {
     }
 }
 
-/// Says whether a value was read that we never write: a text that is no UTF-8, a number where a text belongs.
+/// Returns whether a value was read that we never write: a text that is not UTF-8, a number where a text belongs.
 fn is_no_value_of_ours(error: &rusqlite::Error) -> bool {
     use rusqlite::Error as Sql;
     matches!(
@@ -43,7 +43,7 @@ fn is_short(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_IOERR_SHORT_READ)
 }
 
-/// Says which file an error is about, unless it does so already.
+/// Returns which file an error is about, unless it does so already.
 pub(super) fn at(path: &Path, error: StoreError) -> StoreError {
     let file = path.display().to_string();
     let named = |why: String| if why.contains(&file) { why } else { format!("{file}: {why}") };

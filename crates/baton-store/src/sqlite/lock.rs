@@ -35,7 +35,7 @@ pub(super) struct Held<'l>(&'l File);
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        // It fails only for what is no file, and closing the file releases it as well.
+        // It fails only for something that is not a file, and closing the file releases it as well.
         let _ = self.0.unlock();
     }
 }
@@ -96,7 +96,7 @@ impl Place {
         holder::of(&self.beside("-shm"))
     }
 
-    /// Tells that somebody holds the lock and does nothing.
+    /// The error when somebody holds the lock and does nothing.
     pub(super) fn held(&self, patience: Duration) -> StoreError {
         let (holder, lock, seconds) = (holder::of(&self.path), self.path.display(), patience.as_secs());
         StoreError::Unreachable(format!("{holder} holds {lock} and has written nothing for {seconds} s"))
@@ -131,7 +131,7 @@ mod tests {
         assert!(why.contains(&format!("process {} (", std::process::id())), "{why}");
         drop(lock);
         other.unlock().expect("it is ours");
-        // Would wait for ever if the lock were kept for the one who gave up.
+        // Would wait for ever if the lock were kept for the caller who gave up.
         other.lock().expect("it is free again");
     }
 }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, params};
 use super::writer::Batch;
 use super::{apply, translate};
 
-/// Says whether anything is due.
+/// Returns whether anything is due.
 pub(super) fn is_due(connection: &Connection, at: Timestamp) -> Result<bool, StoreError> {
     let sql = "SELECT EXISTS (SELECT 1 FROM handoffs WHERE wake_at <= ?1)";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;

@@ -47,6 +47,19 @@ pub(super) fn with(connection: &Connection, digest: &Hash) -> Result<Option<Acce
     Ok(found(connection, sql, params![digest.0])?.pop())
 }
 
+/// Finds a token by its id.
+pub(super) fn named(connection: &Connection, id: &str) -> Result<Option<AccessToken>, StoreError> {
+    let sql = concat!("SELECT ", columns!(), " FROM tokens WHERE id = ?1");
+    Ok(found(connection, sql, params![id])?.pop())
+}
+
+/// Removes sessions that are over: their ids have a colon.
+pub(super) fn remove_ended_sessions(batch: &Batch<'_>, now: Timestamp) -> Result<u64, StoreError> {
+    let sql = "DELETE FROM tokens WHERE instr(id, ':') > 0 AND (revoked_at IS NOT NULL OR expires_at <= ?1)";
+    let mut statement = batch.connection.prepare_cached(sql).map_err(translate)?;
+    Ok(statement.execute(params![now.as_microsecond()]).map_err(translate)? as u64)
+}
+
 /// Keeps a new token.
 pub(super) fn add(batch: &Batch<'_>, token: &AccessToken) -> Result<(), StoreError> {
     let sql =

@@ -34,11 +34,11 @@ pub(super) struct Wake {
 struct Bell {
     file: File,
     place: usize,
-    /// What stands there: another number after every ring.
+    /// The number there: another one after every ring.
     rung: AtomicU64,
 }
 
-/// What stands in all places.
+/// The content of all places.
 type Rung = Vec<u8>;
 
 impl Bell {
@@ -50,7 +50,7 @@ impl Bell {
 
     fn ring(&self) {
         let rung = self.rung.fetch_add(1, Ordering::Relaxed);
-        // A hint that cannot be given is no failure: those who wait look again by themselves.
+        // A hint that cannot be given is not a failure: those who wait look again by themselves.
         let _ = self.file.write_all_at(&rung.to_ne_bytes(), (self.place * size_of::<u64>()) as u64);
     }
 
@@ -78,7 +78,7 @@ impl Wake {
         Ok(Wake { bell: Arc::new(Bell::new(file)), path, count, watcher: Mutex::default() })
     }
 
-    /// Tells everybody that something has changed.
+    /// Wakes everybody because something has changed.
     pub(super) fn ring(&self) {
         self.count.send_modify(|count| *count += 1);
         self.bell.ring();

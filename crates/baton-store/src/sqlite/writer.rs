@@ -201,7 +201,7 @@ impl Desk {
         })
     }
 
-    /// Tells everybody what was written, after the lock was released: whoever looks may want to write.
+    /// Wakes everybody after the lock was released: whoever looks may want to write.
     fn ring(&self) {
         if self.news.take() {
             self.wake.ring();

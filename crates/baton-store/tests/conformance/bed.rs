@@ -65,7 +65,7 @@ impl Bed {
         Bed::at(place).await
     }
 
-    /// Says whether the time of the store is that of a server.
+    /// Returns whether the time of the store is that of a server.
     pub(crate) fn has_its_own_clock(&self) -> bool {
         matches!(self.place, Place::Postgres(_))
     }

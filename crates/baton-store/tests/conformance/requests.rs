@@ -15,7 +15,7 @@ use jiff::Timestamp;
 /// Whom the usual request is for.
 pub(crate) const AGENT: &str = "builder";
 
-/// So many seconds after the beginning.
+/// How many seconds after the beginning.
 pub(crate) fn time(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_767_225_600 + seconds).unwrap()
 }

@@ -9,6 +9,8 @@ use super::requests::{report, time};
 on_every_store! {
     token_is_found_by_its_digest_with_everything_about_it,
     token_that_was_taken_back_stays_and_says_when,
+    token_is_found_by_its_id,
+    sessions_that_are_over_are_removed_and_tokens_stay,
     two_tokens_cannot_have_one_id_or_one_digest,
     tokens_survive_a_restart_and_are_listed_oldest_first,
     events_of_all_runs_come_in_the_order_in_which_they_were_written,
@@ -51,6 +53,33 @@ async fn token_that_was_taken_back_stays_and_says_when(bed: Bed) {
     let found = bed.store.token_with(&token("a", 1).digest).await.unwrap().unwrap();
     assert_eq!(found.revoked_at, Some(time(5)), "the first time counts");
     assert!(!found.is_valid_at(time(6)));
+}
+
+async fn token_is_found_by_its_id(bed: Bed) {
+    for token in [token("a", 1), token("ab", 2)] {
+        bed.store.add_token(&token).await.unwrap();
+    }
+    assert_eq!(bed.store.token("a").await.unwrap(), Some(token("a", 1)));
+    for unknown in ["b", "", "a\0", "A"] {
+        assert_eq!(bed.store.token(unknown).await.unwrap(), None, "{unknown:?}");
+    }
+}
+
+async fn sessions_that_are_over_are_removed_and_tokens_stay(bed: Bed) {
+    let (revoked, expired) = (token("revoked", 1), AccessToken { expires_at: Some(time(2)), ..token("expired", 2) });
+    let session = |word: &str, byte: u8| token("expired", 9).session(word, Hash([byte; 32]), time(1));
+    let ended = AccessToken { expires_at: Some(time(5)), ..session("ended", 3) };
+    let open = AccessToken { expires_at: Some(time(6)), ..session("open", 5) };
+    for token in [&revoked, &expired, &ended, &session("left", 4), &open] {
+        bed.store.add_token(token).await.unwrap();
+    }
+    bed.store.revoke_token("revoked", time(2)).await.unwrap();
+    bed.store.revoke_token(&session("left", 4).id, time(2)).await.unwrap();
+    assert_eq!(bed.store.remove_ended_sessions(time(5)).await.unwrap(), 2);
+    let mut left: Vec<String> = bed.store.tokens().await.unwrap().into_iter().map(|token| token.id).collect();
+    left.sort();
+    assert_eq!(left, ["expired", &open.id, "revoked"]);
+    assert_eq!(bed.store.remove_ended_sessions(time(5)).await.unwrap(), 0);
 }
 
 async fn two_tokens_cannot_have_one_id_or_one_digest(bed: Bed) {

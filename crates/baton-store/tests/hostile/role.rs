@@ -60,7 +60,7 @@ pub(crate) fn play() {
     }
 }
 
-/// Says a line to the parent.
+/// Sends a line to the parent.
 pub(crate) fn say(line: &str) {
     // A parent that has gone does not listen.
     let _ = std::io::stdout().write_all(format!("{line}\n").as_bytes());

@@ -27,12 +27,12 @@ pub(crate) struct SideBySide {
     now: Timestamp,
 }
 
-/// Says where what was seen differs.
+/// Returns where what was seen differs.
 fn same<T: Debug + PartialEq>(what: &str, store: T, model: T) -> Result<(), String> {
     if store == model { Ok(()) } else { Err(difference(what, &store, &model)) }
 }
 
-/// Says where the answers differ; errors are the same if they say the same.
+/// Returns where the answers differ; errors are the same if they say the same.
 fn same_answer<T: Debug + PartialEq>(what: &str, store: Answer<T>, model: Answer<T>) -> Result<(), String> {
     match (&store, &model) {
         (Ok(store), Ok(model)) if store == model => Ok(()),

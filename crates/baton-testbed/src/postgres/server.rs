@@ -28,7 +28,7 @@ const READY: &str = "database system is ready to accept";
 #[derive(Debug)]
 pub(super) struct Server {
     postmaster: Child,
-    /// Says that the server is ready; closed when its last process has ended.
+    /// Gets a message when the server is ready; closed when its last process has ended.
     log: Receiver<()>,
 }
 

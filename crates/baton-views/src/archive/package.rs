@@ -14,7 +14,7 @@ pub(super) struct RequestPackage {
     pub losses: Vec<String>,
 }
 
-/// Writes the request of a handoff as a package. What the request leaves open is told by the handoff's terms.
+/// Writes the request of a handoff as a package. What the request leaves open comes from the handoff's terms.
 pub(super) fn of(handoff: &Handoff, written: &WrittenDocument) -> RequestPackage {
     let dialect = Dialect::parse(&written.dialect);
     let reading = baton_protocol::read(written.text.as_bytes(), Hints { format: None, dialect });

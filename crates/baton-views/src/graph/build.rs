@@ -212,7 +212,7 @@ impl Builder<'_> {
     }
 }
 
-/// Says whether a phase can say no to the work of others, which then goes back, unless the workflow says what follows.
+/// Returns whether a phase can send the work of others back, unless the workflow says what follows.
 fn judges(phase: &Phase) -> bool {
     let is_review = phase.kind.as_deref().is_some_and(|kind| same_word(kind, "review"));
     match phase.sole_kind() {
@@ -234,7 +234,7 @@ fn kind_of(phase: &Phase) -> NodeKind {
     }
 }
 
-/// Says who works, or what runs.
+/// Returns who works, or what runs.
 fn detail(phase: &Phase) -> Option<String> {
     let item = || phase.r#as.as_deref().unwrap_or("item").to_owned();
     let text = match phase.kinds().first()? {

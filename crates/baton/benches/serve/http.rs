@@ -42,12 +42,18 @@ impl Connection {
         }
     }
 
-    /// Makes a request, and returns what is answered.
-    pub(crate) async fn ask(&mut self, method: &str, path: &str, body: &str) -> Value {
-        self.send(method, path, body).await;
+    /// Reads an answer: its status and its body.
+    pub(crate) async fn answer(&mut self) -> (u16, Vec<u8>) {
         let (status, length) = self.head().await.expect("an answer");
         let mut bytes = vec![0; length];
         self.0.read_exact(&mut bytes).await.expect("a body");
+        (status, bytes)
+    }
+
+    /// Makes a request, and returns what is answered.
+    pub(crate) async fn ask(&mut self, method: &str, path: &str, body: &str) -> Value {
+        self.send(method, path, body).await;
+        let (status, bytes) = self.answer().await;
         assert!(status < 300, "{method} {path}: {status} {}", String::from_utf8_lossy(&bytes));
         serde_json::from_slice(&bytes).expect("JSON")
     }

@@ -69,7 +69,7 @@ struct Runs<'s> {
 }
 
 impl<'s> Runs<'s> {
-    /// Takes the runs that are wanted; names that mean nothing are told at once.
+    /// Takes the wanted runs; unknown names are reported at once.
     async fn of(which: &Which, session: &'s Session) -> Result<Runs<'s>, CommandError> {
         let mut page = Vec::new();
         for given in &which.runs {

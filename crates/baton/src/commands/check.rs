@@ -93,7 +93,7 @@ enum Sighted {
     Judged(Box<Checked>),
     /// It answers something, so it waits until all requests are known.
     Waiting(String, Vec<u8>),
-    /// It is no handoff, and such files are left out.
+    /// It is not a handoff, and such files are left out.
     Skipped,
     /// It cannot be opened.
     Problem(Problem),

@@ -117,7 +117,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     })
 }
 
-/// Tells that nothing is ready, and why that may surprise.
+/// Reports that nothing is ready, and why that may be surprising.
 async fn nothing(options: &Options, session: &Session, output: &Output) -> Result<(), CommandError> {
     let agent = &options.agent;
     let queue = session.store.queue(agent).await?;
@@ -134,12 +134,12 @@ async fn nothing(options: &Options, session: &Session, output: &Output) -> Resul
         (true, Some(_)) => output.json(&json!({ "version": 1, "claims": [] })),
         (true, None) => output.json(&json!({
             "version": 1, "handoff": null, "fence": null, "attempt": null, "acknowledge_by": null, "notes": [],
-            "request": null, "prompt": null, "missing_artifacts": [],
+            "request": null, "prompt": null, "missing_artifacts": [], "traceparent": null,
         })),
     }
 }
 
-/// Tells somebody who finds nothing in the queue of an agent that an agent of a workflow has this name, too.
+/// Hints, when the queue of an agent is empty, that an agent of a workflow has the same name.
 pub(crate) async fn tell_other_queues(agent: &str, session: &Session, output: &Output) -> Result<(), CommandError> {
     let others = session.engine.other_queues(agent).await?;
     if !others.is_empty() {
@@ -200,6 +200,10 @@ impl ClaimedWork {
         self.brief.as_ref()?.as_ref().ok().map(|briefing| briefing.brief.job.prompt.as_str())
     }
 
+    fn traceparent(&self) -> Option<&str> {
+        self.brief.as_ref()?.as_ref().ok()?.brief.job.traceparent.as_deref()
+    }
+
     fn as_json(&self) -> Value {
         let handoff = &self.handoff;
         json!({
@@ -211,6 +215,7 @@ impl ClaimedWork {
             "request": baton_views::handoff::document(&self.request),
             "prompt": self.prompt(),
             "missing_artifacts": self.missing_artifacts,
+            "traceparent": self.traceparent(),
         })
     }
 }
@@ -261,7 +266,7 @@ fn tell_plainly(options: &Options, work: &ClaimedWork, session: &Session, output
     output.document(prompt.unwrap_or(&request.text))?;
     let (id, fence) = (&handoff.id, handoff.fence);
     output.note(&format!("{id} {}", baton_views::handoff::state(handoff, session.now())));
-    handoff.notes.iter().for_each(|note| output.note(render::handoff::note_line(note).trim_end()));
+    handoff.notes.iter().for_each(|note| output.note(render::handoff::note_line(note, None).trim_end()));
     if handoff.terms.step.is_some() && !options.prompt {
         output.note("this is the bare request; `baton claim --prompt` also shows skills, output directory and checks");
     }

@@ -115,7 +115,7 @@ fn refusal(error: DirectoryError) -> CommandError {
     }
 }
 
-/// Tells what should be looked at.
+/// Prints what should be looked at.
 fn warn(output: &Output, warnings: &[String]) {
     for warning in warnings {
         output.note(&format!("warning: {}", printable(warning)));

@@ -177,7 +177,7 @@ fn store(checkup: &Checkup) -> Vec<Sign> {
     signs
 }
 
-/// Says how to mend a fault of the server, which is no damage.
+/// Returns how to mend a fault of the server that is not damage.
 fn mended(fault: &str) -> Option<String> {
     const OFF: [&str; 3] = ["fsync", "full_page_writes", "synchronous_commit"];
     if let Some(name) = OFF.into_iter().find(|name| fault.starts_with(&format!("{name} is off"))) {

@@ -66,7 +66,7 @@ fn as_json(rule: &Rule) -> serde_json::Value {
     })
 }
 
-/// Says how much a rule matters, in one sentence.
+/// Returns how much a rule matters, in one sentence.
 fn severity(rule: &Rule) -> String {
     let mut text = format!("Group {}, severity {}", rule.group.as_str(), rule.severity);
     if !rule.error_in.is_empty() {

@@ -8,7 +8,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::hook::{self, HookInput, HookVendor};
 use crate::output::Output;
 
-/// More is never told to a hook.
+/// A hook never gets more than this.
 const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Judge the handoff of a coding agent before it ends

@@ -60,7 +60,7 @@ fn parse_place(text: &str) -> Result<InboxPlace, NotAPlace> {
     text.parse()
 }
 
-/// When to look again although nobody has told of a change.
+/// When to look again although no change was reported.
 const LOOKED_AFTER: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
@@ -128,7 +128,7 @@ fn show(
     output.data(&render::inbox::lines(waiting, &store, session.now(), output.paint()))
 }
 
-/// Says that nothing waits, as far as whoever asks may see.
+/// The message when nothing waits, as far as the caller may see.
 fn nothing_waits(session: &Session) -> String {
     let is_restricted = session.remote.as_ref().is_some_and(|server| server.caller().agent.is_some());
     let what = if is_restricted { "nothing that this token may see" } else { "nothing" };

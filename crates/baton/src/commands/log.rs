@@ -5,6 +5,7 @@ mod output;
 use std::path::Path;
 use std::time::Duration;
 
+use baton_engine::engine::StoreNews;
 use baton_engine::handoff::Handoff;
 use baton_engine::journal::Event;
 use baton_engine::pages::JournalPages;
@@ -89,7 +90,8 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let only = Some(&handoff.id).filter(|_| !handoff.is_run() && !is_session);
         let mut telling = Telling { run: None, output, json: options.json, only, activities };
         if options.follow {
-            let mut follower = session.engine.follow(&handoff, 0);
+            let heard = |news: StoreNews<'_>| output.store_news(news);
+            let mut follower = session.engine.follow(&handoff, 0, &heard);
             loop {
                 tokio::select! {
                     events = follower.next() => match events? {
@@ -110,13 +112,13 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     })
 }
 
-/// Tells the events of a run or of one handoff.
+/// Prints the events of a run or of one handoff.
 struct Telling<'o> {
-    /// The run as far as it was told; `None` before its first event, and for handoffs outside of workflows.
+    /// The run as far as it was printed; `None` before its first event, and for handoffs outside of workflows.
     run: Option<Run>,
     output: &'o Output,
     json: bool,
-    /// The handoff, if its events alone are told.
+    /// The handoff, if only its events are printed.
     only: Option<&'o HandoffId>,
     /// What the agents do, where somebody wants to know that.
     activities: Option<(&'o StateFolder, ActivityReader)>,
@@ -146,7 +148,7 @@ impl Telling<'_> {
             let workspace = &run.definition.workspace;
             activities.add(state.activity(workspace, &run.id, &event.handoff, tracked.handoff.fence));
         }
-        // That somebody still works is no news.
+        // That somebody still works is not news.
         if event.is(EventKind::Extended) && !self.json {
             return Ok(());
         }
@@ -156,7 +158,7 @@ impl Telling<'_> {
         }
     }
 
-    /// Tells what agents have done, up to a time.
+    /// Prints what agents have done, up to a time.
     fn look(&mut self, until: Option<Timestamp>) -> Result<(), CommandError> {
         let Some((_, activities)) = &mut self.activities else { return Ok(()) };
         for activity in activities.next(until) {

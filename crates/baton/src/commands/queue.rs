@@ -113,7 +113,7 @@ fn set(which: &Which, output: &Output, change: impl FnOnce(&mut Queue)) -> Resul
 
 fn list(listing: &Listing, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&listing.store, Access::Look, output)?;
-    let queues = session.run(session.engine.queue_counts())?;
+    let queues = session.run(session.engine.queue_counts(Vec::new()))?;
     if listing.json {
         let queues: Vec<Value> = queues.iter().map(|(queue, counts)| baton_views::queue::json(queue, counts)).collect();
         output.json(&json!({ "version": 1, "queues": queues }))?;

@@ -5,6 +5,7 @@ mod simulation;
 use std::path::PathBuf;
 
 use baton_engine::RunId;
+use baton_engine::definition::Definition;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
@@ -88,13 +89,7 @@ fn run_on_server(options: &Options, inputs: Map<String, Value>, output: &Output)
 
 pub(super) fn parse_input(text: &str) -> Result<(String, Value), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
-    // A version such as 1.10 is no number: only what is written back in the same way is one.
-    let number = serde_json::from_str::<serde_json::Number>(value).is_ok_and(|number| number.to_string() == value);
-    let is_json = value.starts_with(['[', '{']) || number || matches!(value, "true" | "false");
-    let value = match is_json {
-        true => serde_json::from_str(value).map_err(|error| format!("the value is not JSON: {error}"))?,
-        false => Value::String(value.to_owned()),
-    };
+    let value = Definition::typed_input(value).map_err(|error| format!("the value is not JSON: {error}"))?;
     Ok((name.trim().to_owned(), value))
 }
 

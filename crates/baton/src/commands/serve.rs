@@ -6,8 +6,9 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use baton_server::{Exposure, RunDriving, Server, ServerParts, TlsListener, Transport, serve};
+use baton_server::{Exposure, RunDriving, Server, ServerLimits, ServerParts, TlsIdentity, Transport, serve};
 use clap::Args;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -15,6 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::command_error::{CommandError, Exit};
 use crate::config::PublicUrl;
+use crate::moment::parse_duration;
 use crate::output::Output;
 use crate::serving::{ServedRuns, ServerMachine};
 use crate::store::{Access, Session, StoreOptions};
@@ -54,6 +56,15 @@ pub(crate) struct Options {
     /// Where people find this server, for links in notifications [default: `public_url` under `[server]`]
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
+    /// How long to wait for a handshake, the head of a request and its body, for tests
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, hide = true)]
+    patience: Option<Duration>,
+    /// How many connections there are at once, for tests
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), hide = true)]
+    connections: Option<u32>,
+    /// How many wrong tokens of one address are simply refused in a minute, for tests
+    #[arg(long, value_name = "N", hide = true)]
+    wrong_tokens: Option<u32>,
     /// Print the address as JSON
     #[arg(long)]
     json: bool,
@@ -91,32 +102,21 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         host: Arc::new(machine),
         exposure,
         transport: transport(options),
+        limits: limits(options),
     };
     session.run(async {
         let stop = told_to_stop()?;
         let unusable = |error| cannot_listen(options.listen, &error);
         let listener = TcpListener::bind(options.listen).await.map_err(unusable)?;
         let address = listener.local_addr().map_err(unusable)?;
-        let tls = tls_files(options)?;
+        let tls = tls(options)?;
         let url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
-        let tell = || match options.json {
-            true => output.data(&format!("{}\n", json!({ "version": 1, "url": url }))),
-            false => output.data(&format!("listening on {url}\n")),
-        };
-        let server = Server::new(parts);
-        let served = match tls {
-            Some(TlsFiles { certificate, key }) => {
-                let listener = TlsListener::over(listener, &certificate, &key).map_err(CommandError::usage)?;
-                tell()?;
-                serve(listener, server, stop).await
-            }
-            None => {
-                tell()?;
-                serve(listener, server, stop).await
-            }
-        };
+        match options.json {
+            true => output.data(&format!("{}\n", json!({ "version": 1, "url": url })))?,
+            false => output.data(&format!("listening on {url}\n"))?,
+        }
+        serve(listener, tls, Server::new(parts), stop).await;
         session.finish_telemetry(output).await;
-        served.map_err(|error| CommandError::internal(format!("the server failed: {error}")))?;
         output.note("stopped");
         Ok(Exit::Done)
     })
@@ -168,19 +168,25 @@ fn transport(options: &Options) -> Transport {
     }
 }
 
-/// What TLS needs, as it stands in files.
-struct TlsFiles {
-    certificate: Vec<u8>,
-    key: Vec<u8>,
-}
-
 /// Reads the certificate and its key, if TLS is wanted.
-fn tls_files(options: &Options) -> Result<Option<TlsFiles>, CommandError> {
+fn tls(options: &Options) -> Result<Option<TlsIdentity>, CommandError> {
     let (Some(certificate), Some(key)) = (&options.tls_cert, &options.tls_key) else { return Ok(None) };
     let read = |path: &PathBuf| {
         fs::read(path).map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))
     };
-    Ok(Some(TlsFiles { certificate: read(certificate)?, key: read(key)? }))
+    TlsIdentity::of(&read(certificate)?, &read(key)?).map(Some).map_err(CommandError::usage)
+}
+
+/// Returns what callers may take of the server.
+fn limits(options: &Options) -> ServerLimits {
+    let usual = ServerLimits::default();
+    let connections = options.connections.unwrap_or(usual.connections);
+    let wrong_tokens = options.wrong_tokens.unwrap_or(usual.wrong_tokens);
+    let limits = ServerLimits { connections, wrong_tokens, ..usual };
+    match options.patience {
+        Some(patience) => ServerLimits { handshake: patience, head: patience, body: patience, ..limits },
+        None => limits,
+    }
 }
 
 fn shown(address: IpAddr) -> String {

@@ -26,8 +26,8 @@ use crate::store::{Access, Session, StoreOptions};
 /// For a run: each phase with visits, attempts, time, tokens, evidence and outcome, what is running and what is
 /// waiting. What waits for a person is shown in readable form, with the evidence for its claims and the digest that a
 /// decision names. With --documents it also prints the request and the last report as they were written; --json has
-/// everything. With --file it prints a file that the report names, as it was when the report was examined, wherever the
-/// workspace is.
+/// everything. With --file it prints a file that the report names or that was handed over, as it was when it was
+/// examined, wherever the workspace is.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton show HO-2026-031\n  baton show HO-2026-031 --documents\n  \
 baton show HO-2026-031 --json\n  \
@@ -40,7 +40,7 @@ pub(crate) struct Options {
     /// Print the request and the last report, too
     #[arg(long)]
     documents: bool,
-    /// Print only this file, as it was when the report was examined
+    /// Print only this file, as it was when it was examined
     #[arg(long, value_name = "PATH", conflicts_with_all = ["documents", "json"])]
     file: Option<String>,
     /// Write JSON
@@ -106,7 +106,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Ok(Exit::Done);
     }
     let passed = session.run(session.engine.not_passed(std::slice::from_ref(&handoff)))?.is_empty();
-    let mut text = render::handoff::lines(&handoff, passed, session.now());
+    let mut text = render::handoff::lines(&handoff, passed, session.now(), output.width());
     let mut sheet = Sheet::new(output.paint());
     match question {
         // What was said before stands above.

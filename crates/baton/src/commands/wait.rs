@@ -76,7 +76,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     })
 }
 
-/// Says how waiting ended, once it did: what is not finished waits for a person.
+/// Returns how waiting ended, once it did: what is not finished waits for a person.
 fn verdict(handoffs: &[Handoff]) -> Exit {
     let any = |name: StateName| handoffs.iter().any(|handoff| handoff.state.name() == name);
     match () {

@@ -138,7 +138,7 @@ fn parse_time_limit(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Finds the program as a shell would, so that a wrong name is told before anything is claimed.
+/// Finds the program as a shell would, so that a wrong name is reported before anything is claimed.
 fn find(name: &str) -> Result<PathBuf, CommandError> {
     let found = find_program(Path::new(name), env::var_os("PATH").as_deref());
     let missing = || {
@@ -152,7 +152,7 @@ fn find(name: &str) -> Result<PathBuf, CommandError> {
     found.map(|path| std::path::absolute(&path).unwrap_or(path)).ok_or_else(missing)
 }
 
-/// Tells the command where the store is, from whatever folder it asks.
+/// Returns the address of the store for the command, valid in whatever folder it asks.
 fn address(location: &Location) -> String {
     match location {
         Location::Sqlite(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string(),

@@ -1,4 +1,4 @@
-//! `[notify]` and `[server]`: who is told that a person is waited for, and where they decide.
+//! `[notify]` and `[server]`: who is notified when a person is waited for, and where they decide.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub(super) struct ServerTable {
     public_url: Option<Spanned<String>>,
 }
 
-/// Who is told when a person is waited for.
+/// Who is notified when a person is waited for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Notifications {
     /// What is run.

@@ -14,7 +14,7 @@ use baton_engine::lifecycle::{Command, Decision};
 use crate::command_error::CommandError;
 use crate::store::Session;
 
-/// So much of what a person said is told; `baton show` has all of it.
+/// How many characters of a person's words are passed on; `baton show` has all of them.
 const CHARACTERS_MAX: usize = 4_000;
 
 /// Notes that the session waits for a decision.

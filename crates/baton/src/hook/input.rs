@@ -59,7 +59,7 @@ pub(crate) struct HookInput {
 /// An agent inside of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Subagent {
-    /// Tells it from others of its kind.
+    /// Distinguishes it from others of its kind.
     pub id: String,
     /// What kind of agent it is: the name of its definition. `None` if its program does not tell.
     pub kind: Option<String>,
@@ -168,7 +168,7 @@ impl HookInput {
 }
 
 impl Members {
-    /// Returns the subagent that it is about. Without an id, those of a kind cannot be told from each other.
+    /// Returns the subagent that it is about. Without an id, those of one kind cannot be distinguished.
     fn subagent(&self) -> Option<Subagent> {
         let given = |member: &Option<String>| member.clone().filter(|text| !text.is_empty());
         let is_one = matches!(self.hook_event_name.as_str(), "SubagentStart" | "SubagentStop");
@@ -235,7 +235,7 @@ impl Members {
     }
 }
 
-/// Returns whether a prompt is no new one: Claude Code wakes a session like this when a background task has ended.
+/// Returns whether a prompt is not a new one: Claude Code wakes a session like this when a background task has ended.
 pub(super) fn is_notification(prompt: &str) -> bool {
     prompt.trim_start().starts_with("<task-notification>")
 }

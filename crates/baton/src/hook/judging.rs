@@ -28,7 +28,7 @@ pub(crate) struct SeenClaims {
     pub contents: Vec<Content>,
 }
 
-/// Reads and judges a text; the reasons say why it is no valid report.
+/// Reads and judges a text; the reasons say why it is not a valid report.
 pub(crate) fn read(yardstick: &Yardstick, text: &str) -> Result<Box<UnderstoodText>, Reasons> {
     let judged = yardstick.judge(&IncomingDocument::of(text.as_bytes()));
     let reasons = Reasons::of_document(&judged, text, yardstick.dialect);

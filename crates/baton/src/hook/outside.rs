@@ -146,6 +146,9 @@ impl<'a> Visit<'a> {
         let mut standing = self.standing()?;
         // Whoever cannot file what comes out holds nobody: it would be said three times, and be lost all the same.
         let session = Session::open(&StoreOptions::default(), Access::Change, output)?;
+        if session.remote.is_some() {
+            return Err(filed_at_a_server());
+        }
         let written = self.log.written().into_iter().rev().map(|path| self.workspace.join(path));
         let text = report_text::find(end, &self.agent(), written);
         let asked = self.asked(end);
@@ -318,12 +321,20 @@ impl<'a> Visit<'a> {
     }
 }
 
+/// Says that a server takes no work of sessions: what was seen here is evidence only for whoever can trust this machine.
+fn filed_at_a_server() -> CommandError {
+    let message = "the store is a server, which does not take the handoffs of sessions; this one is not judged";
+    CommandError::usage(message)
+        .hint("name a database for this project: `[store] url` in baton.toml, or BATON_STORE")
+        .hint("or let the agent claim its work from the server: `baton worker`, `baton claim`")
+}
+
 /// Returns the name of an agent without the plugin that it comes from.
 fn own_name(kind: &str) -> &str {
     kind.rsplit(':').next().unwrap_or(kind)
 }
 
-/// Reads a request that stands in a prompt.
+/// Reads a request that is part of a prompt.
 fn request_of(asked: &Option<String>) -> Option<Request> {
     match baton_protocol::read(asked.as_ref()?.as_bytes(), baton_protocol::Hints::default()).document? {
         Document::Request(request) => Some(*request),

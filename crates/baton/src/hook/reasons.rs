@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::input::NOT_ACCEPTED;
 
-/// How many tokens a model is told at most.
+/// How many tokens a model gets at most.
 pub(crate) const TOKENS_MAX: usize = 300;
 
-/// So much of a finding is told.
+/// How many characters of a finding are shown.
 const LINE_CHARACTERS: usize = 280;
 
 /// Why a handoff is not accepted.
@@ -19,7 +19,7 @@ const LINE_CHARACTERS: usize = 280;
 pub(crate) struct Reasons {
     /// One line for each finding.
     pub lines: Vec<String>,
-    /// Which form the block has, if it is that which is wrong.
+    /// Which form the block has, if the form is wrong.
     form: Option<Dialect>,
 }
 
@@ -65,7 +65,7 @@ impl Reasons {
         self.lines.join("; ")
     }
 
-    /// Returns what a model is told.
+    /// Returns the text for the model.
     pub(crate) fn told(&self) -> String {
         let tail = match self.form {
             Some(dialect) => format!(

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::input::{AgentEnd, is_notification};
 
-/// So much of a transcript is read where the program itself does not tell what was said.
+/// How much of a transcript is read where the program itself does not say what the answer was.
 const TRANSCRIPT_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Finds the text that an agent hands in: its last message if that has a block, else the first of these files that holds a

@@ -26,7 +26,7 @@ use super::{judging, report_text, session_log};
 use crate::command_error::CommandError;
 use crate::config;
 
-/// So many files of an output directory are looked at.
+/// How many files of an output directory are looked at.
 const FILES_MAX: usize = 10_000;
 
 /// An attempt of a run, as its agent knows it.

@@ -1,7 +1,7 @@
 //! What was seen of a session: which tools its agents used, and when they worked. It only grows, and lies in the user's
 //! state folder, out of the workspace in which agents write.
 //!
-//! A log has the form of a Claude Code transcript, so that evidence reads it as one. What did not work is no call there.
+//! A log has the form of a Claude Code transcript, so that evidence reads it as one. Calls that failed are left out.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Write as _};

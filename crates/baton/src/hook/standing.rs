@@ -80,7 +80,7 @@ impl Standing {
         self.let_go == Some(Digest::of(text.as_bytes()))
     }
 
-    /// Keeps a text that is refused, before anybody is told.
+    /// Keeps a refused text, before anybody hears of it.
     pub(crate) fn refuse(&mut self, text: &str, why: &str) -> io::Result<()> {
         // Texts of earlier prompts stay.
         let free = |number: &usize| !self.folder.join(self.file_name(*number)).exists();

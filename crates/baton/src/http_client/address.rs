@@ -16,7 +16,7 @@ pub(crate) struct HttpAddress {
     pub(super) port: u16,
     /// The machine and port as the URL has them.
     pub(super) authority: String,
-    /// The path and what stands behind it.
+    /// The path and what is behind it.
     pub(super) target: String,
 }
 

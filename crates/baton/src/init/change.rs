@@ -1,6 +1,6 @@
 //! A file as it is and as it will be, and the difference for people.
 
-/// So many lines around a difference are shown.
+/// How many lines around a difference are shown.
 const CONTEXT: usize = 2;
 
 /// Longer files are compared by their beginnings and ends only.

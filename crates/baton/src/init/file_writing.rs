@@ -13,7 +13,7 @@ use super::change::FileChange;
 use super::record;
 use crate::command_error::CommandError;
 
-/// Says that a change did not happen.
+/// The error when a change did not happen.
 pub(super) fn refused(message: String) -> CommandError {
     CommandError::usage(message).hint("nothing was changed")
 }
@@ -41,7 +41,7 @@ fn refused_link(error: io::Error) -> CommandError {
     refused(error.to_string()).hint("replace the link by a file or a folder, or change what it leads to yourself")
 }
 
-/// Looks whether what stands at a path, or else the innermost folder of it that is there, is in the project. Links within
+/// Looks whether what is at a path, or else the innermost folder of it that is there, is in the project. Links within
 /// the project are followed; a link to a place outside could let a project that somebody has cloned change any file.
 fn inside(project: &Path, path: &Path, folder: &Path) -> io::Result<()> {
     let real = |path: &Path| fs::canonicalize(path).ok();

@@ -86,7 +86,7 @@ impl CodingAgent {
         }
     }
 
-    /// Returns what stands in the settings for one event.
+    /// Returns what is in the settings for one event.
     fn group(self, matcher: Option<&str>) -> Value {
         // Gemini CLI counts in milliseconds.
         let timeout = if self == CodingAgent::Gemini { HOOK_SECONDS * 1000 } else { HOOK_SECONDS };

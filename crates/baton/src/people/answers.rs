@@ -89,7 +89,7 @@ impl Answers {
 #[async_trait]
 impl People for Answers {
     async fn decide(&self, question: &Question) -> Option<Response> {
-        // Where people are named, a file is none of them.
+        // Where people are named, a file is not one of them.
         question.is_for(&Decider::unproven("answers")).ok()?;
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let (entry, used) = entries.iter_mut().find(|(entry, used)| !used && fits(entry, question))?;
@@ -99,13 +99,13 @@ impl People for Answers {
     }
 }
 
-/// Says whether an entry is an answer to a question.
+/// Returns whether an entry is an answer to a question.
 fn fits(entry: &Entry, question: &Question) -> bool {
     let place = if question.phase.is_empty() { question.handoff.as_str() } else { &question.phase };
     entry.ask.is_none_or(|ask| ask == question.ask) && entry.phase.is_match(place) && is_possible(entry, question)
 }
 
-/// Says whether such a decision can be made about what is asked.
+/// Returns whether such a decision can be made about what is asked.
 fn is_possible(entry: &Entry, question: &Question) -> bool {
     let choices: Vec<String> = question.choices.iter().map(|(word, _)| word.clone()).collect();
     match &entry.decision {

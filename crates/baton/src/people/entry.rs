@@ -1,4 +1,4 @@
-//! Reads a file of answers. What is wrong with it is told with its place; nothing in it is ignored.
+//! Reads a file of answers. Mistakes in it are reported with their place; nothing in it is ignored.
 
 use baton_engine::handoff::Ask;
 use baton_engine::lifecycle::Decision;
@@ -47,7 +47,7 @@ impl Wrong {
     }
 }
 
-/// Reads the entries of a file, whose name is told in errors.
+/// Reads the entries of a file, whose name is part of errors.
 pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Vec<Entry>, CommandError> {
     let lines = Lines::new(bytes);
     let told = |offset: usize, message: &str, help: Option<String>| {

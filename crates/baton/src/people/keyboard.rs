@@ -43,7 +43,7 @@ impl Keyboard {
         line
     }
 
-    /// Says whether no line is there.
+    /// Returns whether no line is there.
     #[cfg(test)]
     pub(crate) fn is_silent(&self) -> bool {
         self.lines.is_empty()

@@ -1,4 +1,4 @@
-//! What a person can do about a question, and what they typed means. Pure: nothing is read or written here.
+//! What a person can do about a question, and what the typed text means. Pure: nothing is read or written here.
 
 use baton_engine::people::{ExpectedReply, Question};
 use baton_protocol::wire::closest;
@@ -58,7 +58,7 @@ pub(super) fn line(question: &Question) -> String {
     parts.join("  ")
 }
 
-/// Says what was typed; the error tells what could have been.
+/// Returns what was typed; the error tells what could have been.
 pub(super) fn read(question: &Question, typed: &str) -> Result<MenuChoice, String> {
     let typed = typed.trim();
     let choices: Vec<String> = question.choices.iter().map(|(word, _)| word.clone()).collect();

@@ -24,7 +24,7 @@ pub(crate) trait Screen: Send + Sync {
     /// Goes on drawing.
     fn go_on(&self) {}
 
-    /// Says how things are written there.
+    /// Returns how things are written there.
     fn paint(&self) -> Paint {
         Paint::new(false, None)
     }
@@ -63,7 +63,7 @@ impl<'t> Talk<'t> {
         self.screen.paint()
     }
 
-    /// Tells something, on a line of its own.
+    /// Prints something on a line of its own.
     pub(crate) fn tell(&self, text: &str) {
         self.screen.write(&format!("{}\n", self.paint().fitted(&printable(text))));
     }

@@ -176,7 +176,7 @@ impl Drop for Asking<'_> {
 /// Forgets what was typed before the question was shown. Only a terminal keeps such a thing, and can forget it.
 fn forget_what_was_typed() {
     #[cfg(unix)]
-    // Standard input that is no terminal has nothing to forget.
+    // Standard input that is not a terminal has nothing to forget.
     let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
 }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::sheet::{Sheet, numbered};
 
-/// What says which document it is; it stands elsewhere.
+/// Members that identify the document; they are shown elsewhere.
 const IDENTIFYING_MEMBERS: [&str; 10] =
     ["baton", "document", "id", "from", "to", "workflow", "phase", "kind", "timestamp", "extensions"];
 
@@ -42,7 +42,7 @@ const REQUEST_MEMBERS: [&str; 4] = ["instructions", "context", "expectations", "
 const ACKNOWLEDGMENT_MEMBERS: [&str; 9] =
     ["received", "starting", "understanding", "task", "constraints", "questions", "blockers", "action", "extensions"];
 
-/// Writes a document, except for the texts that were told already.
+/// Writes a document, except for the texts that were shown already.
 pub(crate) fn write(sheet: &mut Sheet, written: &WrittenDocument, told: &str) {
     // What cannot be read is shown as it is.
     let Some(document) = written.read() else { return sheet.row("document", &written.text) };
@@ -107,7 +107,7 @@ fn write_report(sheet: &mut Sheet, report: &Report, told: &str) {
     }
 }
 
-/// Says how a report ends: its outcome, what the agent advises, and its verdict.
+/// Returns how a report ends: its outcome, what the agent advises, and its verdict.
 fn ending(report: &Report) -> String {
     let advice = report.decision.map(|advice| format!("decision {}", advice.as_str()));
     let verdict = report.verdict.as_ref().map(|verdict| format!("verdict {verdict}"));
@@ -158,7 +158,7 @@ fn blocker(blocker: &Blocker) -> String {
     text
 }
 
-/// Says whether a decision is still to be made: by the person who is asked.
+/// Returns whether a decision is still to be made: by the person who is asked.
 fn is_pending(made: &DecisionMade) -> bool {
     made.id.as_deref().is_some_and(|id| same_word(id, "pending"))
 }
@@ -207,7 +207,7 @@ fn artifacts(sheet: &mut Sheet, artifacts: &[Artifact]) {
     sheet.row("artifacts", &lines.join("\n"));
 }
 
-/// Writes a text, unless it was told already.
+/// Writes a text, unless it was shown already.
 fn once(sheet: &mut Sheet, label: &str, text: Option<&str>, told: &str) {
     let text = text.map(str::trim).unwrap_or_default();
     if !text.is_empty() && !told.contains(text) {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use baton_engine::handoff::Note;
+use baton_engine::handoff::{Note, Terms};
 use baton_engine::{Handoff, HandoffId};
 use baton_protocol::printable;
 use baton_views::handoff::state;
@@ -11,6 +11,7 @@ use baton_views::words::{DID_NOT_PASS, ago, briefly};
 use jiff::Timestamp;
 
 use super::columns::fitted;
+use super::sheet::{LABEL, wrapped};
 
 /// What a narrow terminal goes without, the least important first.
 const DISPENSABLE: [&str; 4] = ["PRIORITY", "TRIES", "TO", "CHANGED"];
@@ -40,8 +41,8 @@ pub(crate) fn table(
     fitted(rows, width, &DISPENSABLE)
 }
 
-/// Returns a handoff for people: what matters now, one thing per line.
-pub(crate) fn lines(handoff: &Handoff, passed: bool, now: Timestamp) -> String {
+/// Returns a handoff for people: what matters now, one thing per line. On a terminal of this width, long ones are wrapped.
+pub(crate) fn lines(handoff: &Handoff, passed: bool, now: Timestamp, width: Option<usize>) -> String {
     let terms = &handoff.terms;
     let mut lines = vec![
         ("handoff", handoff.id.to_string()),
@@ -58,7 +59,7 @@ pub(crate) fn lines(handoff: &Handoff, passed: bool, now: Timestamp) -> String {
         lines.insert(1, ("run", handoff.run.to_string()));
     }
     let optional = [
-        ("key", terms.key.clone()),
+        ("key", terms.key.as_deref().map(|key| Terms::readable_key(key).to_owned())),
         ("deadline", handoff.deadline.map(|deadline| deadline.to_string())),
         ("time-out", terms.timeout_ms.map(|limit| briefly(Duration::from_millis(limit)))),
         ("returns", terms.returns_to.as_ref().map(ToString::to_string)),
@@ -69,17 +70,25 @@ pub(crate) fn lines(handoff: &Handoff, passed: bool, now: Timestamp) -> String {
         lines.insert(1, ("phase", format!("{}, visit {}", step.phase, step.visit)));
     }
     lines.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value?))));
-    let mut text: String = lines.iter().map(|(name, value)| format!("{name:<9} {}\n", printable(value))).collect();
+    let mut text: String = lines.iter().map(|(name, value)| row(name, value, width)).collect();
     for note in &handoff.notes {
-        text.push_str(&note_line(note));
+        text.push_str(&note_line(note, width));
     }
     text
 }
 
 /// Returns a note for people.
-pub(crate) fn note_line(note: &Note) -> String {
-    let indented = |text: &str| printable(text).trim_end().replace('\n', "\n          ");
-    let asked = note.question.as_ref().map(|question| format!("{:<9} {}\n", "asked", indented(question)));
-    let (about, from) = (note.about.as_str(), printable(&note.from));
-    format!("{}{about:<9} {from}: {}\n", asked.unwrap_or_default(), indented(&note.text))
+pub(crate) fn note_line(note: &Note, width: Option<usize>) -> String {
+    let asked = note.question.as_ref().map(|question| row("asked", question, width)).unwrap_or_default();
+    format!("{asked}{}", row(note.about.as_str(), &format!("{}: {}", note.from, note.text), width))
+}
+
+/// Writes a text beside its name. Off a terminal its lines stay as long as they are.
+fn row(name: &str, text: &str, width: Option<usize>) -> String {
+    let text = printable(text);
+    let text = match width {
+        Some(width) => wrapped(&text, width.saturating_sub(LABEL.max(name.len() + 1)).max(LABEL)).join("\n"),
+        None => text.trim_end().to_owned(),
+    };
+    format!("{name:<9} {}\n", text.replace('\n', &format!("\n{}", " ".repeat(LABEL))))
 }

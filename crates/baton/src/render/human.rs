@@ -13,7 +13,7 @@ use crate::report::CheckReport;
 
 /// The longest part of a line that is shown.
 const EXCERPT_MAX: usize = 160;
-/// So many files are told one by one.
+/// How many files are listed one by one.
 const LISTED_MAX: usize = 10;
 
 pub(crate) fn render(report: &CheckReport, failed: bool, color: bool) -> String {
@@ -33,7 +33,7 @@ pub(crate) fn render(report: &CheckReport, failed: bool, color: bool) -> String 
     text + &recognised(report) + &summary(report, failed, color)
 }
 
-/// Says what each file was taken for; of many files, how many there are of each kind.
+/// Returns what each file was taken for; of many files, how many there are of each kind.
 fn recognised(report: &CheckReport) -> String {
     let kinds = report.files.iter().filter_map(|file| Some((file, file.dialect?, file.kind?)));
     if report.files.len() <= LISTED_MAX {
@@ -91,11 +91,11 @@ fn without_joint(rendered: &str) -> String {
     rendered.lines().filter(|line| !is_joint(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// The part of a line that is shown, and the part of that which is marked.
+/// The part of a line that is shown, and the marked part within it.
 struct Excerpt {
     text: String,
     span: Range<usize>,
-    /// Whether the beginning of the line is cut off, so that columns must be told separately.
+    /// Whether the beginning of the line is cut off, so that columns must be named separately.
     cut_before: bool,
 }
 
@@ -123,7 +123,7 @@ impl Excerpt {
     }
 }
 
-/// Says whether a character would do something to a terminal.
+/// Returns whether a character would do something to a terminal.
 fn is_hidden(character: char) -> bool {
     character.is_control() && character != '\t'
 }

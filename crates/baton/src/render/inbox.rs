@@ -1,4 +1,4 @@
-//! How the inbox is written: what waits, since when, what it is about, and how to answer it.
+//! How the inbox is written: what waits, since when, its subject, and how to answer it.
 
 use baton_engine::Handoff;
 use baton_engine::people::{ExpectedReply, Question};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::columns::{fit, width};
 use super::sheet::{Paint, Tint, wrapped};
 
-/// The longest line of what it is about.
+/// The longest line of a subject.
 const TITLE_MAX: usize = 93;
 
 /// What stands before all lines but the first.

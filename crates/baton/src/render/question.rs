@@ -124,7 +124,7 @@ fn sign(verdict: ClaimFinding) -> (&'static str, Tint) {
     }
 }
 
-/// Says whether what is asked stands in a document where people see it.
+/// Returns whether what is asked is part of a document that people see.
 fn has_questions(document: &Document) -> bool {
     match document {
         Document::Report(report) => !report.questions.is_empty() || !report.blockers.is_empty(),

@@ -54,7 +54,7 @@ impl Column {
         }
     }
 
-    /// Returns whether it holds numbers, which stand at the right.
+    /// Returns whether it holds numbers, which are aligned to the right.
     fn is_number(self) -> bool {
         matches!(self, Column::Visits | Column::Tries | Column::Time | Column::Tokens | Column::Cost)
     }

@@ -1,4 +1,4 @@
-//! A sheet for people: labels on the left, text beside them, wrapped and indented. Knows nothing about what stands in it.
+//! A sheet for people: labels on the left, text beside them, wrapped and indented. Knows nothing about its content.
 
 use anstyle::{AnsiColor, Style};
 use baton_protocol::printable;
@@ -64,7 +64,7 @@ impl Paint {
         }
     }
 
-    /// Writes on something so wide; what is no terminal takes the usual width.
+    /// Writes for this width; anything but a terminal gets the usual one.
     pub(crate) fn new(colored: bool, width: Option<usize>) -> Paint {
         let columns = width.unwrap_or(COLUMNS_MAX).clamp(COLUMNS_MIN, COLUMNS_MAX);
         Paint { colored, columns, terminal: width }

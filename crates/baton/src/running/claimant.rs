@@ -22,7 +22,7 @@ pub(crate) fn claimant() -> String {
     }
 }
 
-/// Says whether a claimant is certainly dead: a process that we could see is gone, or another one by now. Names without
+/// Returns whether a claimant is certainly dead: a process that we could see is gone, or another one by now. Names without
 /// a mark, as earlier versions gave them, do not tell.
 pub(crate) fn is_dead(claimant: &str) -> bool {
     let Some(process) = Process::of(claimant) else { return false };
@@ -71,7 +71,7 @@ impl Place {
 }
 
 impl ProcessId {
-    /// Says whether the process that began then may still live.
+    /// Returns whether the process that began then may still live.
     fn is_alive(&self, start: u64) -> bool {
         match started_at(self.0) {
             Some(found) => found == start,

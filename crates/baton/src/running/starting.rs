@@ -17,7 +17,7 @@ use crate::command_error::CommandError;
 use crate::config::Config;
 use crate::workflow_file::{self, WorkflowFolder};
 
-/// How deep workflows can stand inside each other.
+/// How deep workflows can be inside each other.
 const DEPTH_MAX: usize = 8;
 
 /// What a run is started with.

@@ -1,8 +1,9 @@
 //! One run at a time works in a workspace: evidence could not tell whose work is whose.
 
-use std::fs::{OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use baton_engine::RunId;
 use baton_engine::driver::{WorkspaceLock, WorkspaceProblem};
@@ -15,9 +16,52 @@ use crate::own_folder;
 /// The longest that is read of who holds a workspace.
 const HOLDER_BYTES_MAX: u64 = 1_000;
 
-/// Takes a workspace for a run and its driver, if no other one works in it. The kernel lets go of it however the process
+/// The workspaces that runs of this process work in, such as those of one server. The lock of a folder says nothing about the
+/// folders inside it, and nobody can look at all of them.
+static TAKEN: Mutex<Vec<TakenWorkspace>> = Mutex::new(Vec::new());
+
+#[derive(Debug, Clone, PartialEq)]
+struct TakenWorkspace {
+    folder: PathBuf,
+    run: RunId,
+    driver: String,
+}
+
+/// A workspace until it is let go of.
+struct HeldWorkspace {
+    workspace: TakenWorkspace,
+    /// Its lock goes when it is closed.
+    _file: File,
+}
+
+impl Drop for HeldWorkspace {
+    fn drop(&mut self) {
+        taken().retain(|other| *other != self.workspace);
+    }
+}
+
+fn taken() -> MutexGuard<'static, Vec<TakenWorkspace>> {
+    TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes a workspace for a run and its driver, if no other run works in it; in this process, around it or inside it neither.
+pub(super) fn take(folder: &Path, run: &RunId, driver: &str) -> Result<WorkspaceLock, WorkspaceProblem> {
+    let mut taken = taken();
+    let overlaps = |other: &&TakenWorkspace| {
+        other.folder != folder && (other.folder.starts_with(folder) || folder.starts_with(&other.folder))
+    };
+    if let Some(TakenWorkspace { folder, run, driver }) = taken.iter().find(overlaps).cloned() {
+        return Err(WorkspaceProblem::Held { workspace: folder, run: run.to_string(), driver });
+    }
+    let file = lock_folder(folder, run, driver)?;
+    let workspace = TakenWorkspace { folder: folder.to_owned(), run: run.clone(), driver: driver.to_owned() };
+    taken.push(workspace.clone());
+    Ok(WorkspaceLock::of(HeldWorkspace { workspace, _file: file }))
+}
+
+/// Locks a workspace for a run and its driver, if no other process works in it. The kernel lets go of it however the process
 /// ends.
-pub(super) fn take(workspace: &Path, run: &RunId, driver: &str) -> Result<WorkspaceLock, WorkspaceProblem> {
+fn lock_folder(workspace: &Path, run: &RunId, driver: &str) -> Result<File, WorkspaceProblem> {
     if !workspace.is_dir() {
         return Err(WorkspaceProblem::Missing(workspace.to_owned()));
     }
@@ -30,7 +74,7 @@ pub(super) fn take(workspace: &Path, run: &RunId, driver: &str) -> Result<Worksp
     match file.try_lock() {
         Ok(()) => {
             file.set_len(0).and_then(|()| write!(file, "{run}\n{driver}\n")).map_err(failed)?;
-            Ok(WorkspaceLock::of(file))
+            Ok(file)
         }
         Err(TryLockError::WouldBlock) => {
             let mut holder = String::new();
@@ -44,7 +88,7 @@ pub(super) fn take(workspace: &Path, run: &RunId, driver: &str) -> Result<Worksp
     }
 }
 
-/// Tells who works in the workspace of a run.
+/// The error that names who works in the workspace of a run.
 pub(crate) fn held(run: &RunId, workspace: &Path, other: &str, driver: &str) -> CommandError {
     let (other, driver) = (printable(other), printable(readable_claimant(driver)));
     if other == run.as_str() {

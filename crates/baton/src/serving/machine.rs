@@ -9,13 +9,14 @@ use baton_engine::definition::Definition;
 use baton_engine::driver::HandInWay;
 use baton_engine::engine::Problem;
 use baton_engine::evidence::SeenFile;
-use baton_engine::handoff::Handoff;
+use baton_engine::handoff::{Handoff, Terms};
 use baton_engine::run::attempt_folder;
 use baton_engine::store::{ClaimedHandoff, Order};
 use baton_engine::{Fence, RunId};
-use baton_protocol::workflow::Workflow;
-use baton_server::{AttemptTexts, ClaimBriefing, Exhibit, HostProblem, KnownWorkflow, RunStart, ServerHost};
-use serde_json::{Map, Value, json};
+use baton_protocol::workflow::{AgentFields, InputDeclaration, Workflow};
+use baton_server::{
+    AttemptTexts, ClaimBriefing, Exhibit, HostProblem, KnownInput, KnownWorkflow, RunStart, ServerHost,
+};
 
 use crate::briefing::{self, Briefing};
 use crate::command_error::CommandError;
@@ -101,15 +102,17 @@ impl ServerHost for ServerMachine {
                     // A claim that is lost by now needs none.
                     let _ = engine.store.apply(Order::new(handoff.id.clone(), known), engine.now()).await;
                 }
-                let Job { prompt, phase, workspace, output_directory, .. } = brief.job;
+                let Job { prompt, phase, workspace, output_directory, traceparent, .. } = brief.job;
                 let inside = output_directory.strip_prefix(&workspace).unwrap_or(&output_directory);
                 Ok(ClaimBriefing {
                     prompt: Some(prompt),
                     missing_artifacts,
+                    handed_over: engine.files_handed_to(handoff).await?,
                     shortened: brief.shortened,
                     output_directory: (!phase.is_empty()).then(|| inside.to_owned()),
                     phase,
                     yardstick: Some(yardstick),
+                    traceparent: traceparent.filter(|_| self.session.telemetry().is_some()),
                     ..ClaimBriefing::default()
                 })
             }
@@ -154,15 +157,19 @@ fn is_really_inside(folder: &Path, workspace: &Path) -> bool {
 }
 
 fn known(workflow: &Workflow) -> KnownWorkflow {
-    let input = |declared: &baton_protocol::workflow::InputDeclaration| json!({ "description": declared.description, "default": declared.default, "required": declared.required });
-    let inputs: Map<String, Value> =
-        workflow.inputs.iter().map(|(name, declared)| (name.to_string(), input(declared))).collect();
+    let name = workflow.name.clone().unwrap_or_default();
+    let input = |(name, declared): (&str, &InputDeclaration)| {
+        let InputDeclaration { description, default, required, .. } = declared.clone();
+        KnownInput { name: name.to_owned(), description, default, required }
+    };
+    let queue = |(agent, fields): (&str, &AgentFields)| Terms::queue_for(&name, agent, fields);
     KnownWorkflow {
-        name: workflow.name.clone().unwrap_or_default(),
+        queues: workflow.agents.iter().map(queue).collect(),
         description: workflow.description.clone(),
-        inputs: inputs.into(),
+        inputs: workflow.inputs.iter().map(input).collect(),
         phases: workflow.phases.iter().map(|phase| phase.id().to_owned()).collect(),
         agents: workflow.agents.iter().map(|(name, _)| name.to_string()).collect(),
+        name,
     }
 }
 

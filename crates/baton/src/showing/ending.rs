@@ -91,7 +91,7 @@ impl Show<'_> {
         }
     }
 
-    /// Says who drives a run that we do not drive, and until when.
+    /// Returns who drives a run that we do not drive, and until when.
     fn lost(&self, run: &Run, by: &str) -> String {
         let now = self.session.clock.now();
         let until = run.root().handoff.lease().map(|lease| {
@@ -101,7 +101,7 @@ impl Show<'_> {
         format!("{} is driven by {}{}", run.id, printable(readable_claimant(by)), until.unwrap_or_default())
     }
 
-    /// Says where the record is, and what can be done next.
+    /// Returns where the record is, and what can be done next.
     pub(super) fn next(&self, run: &Run, end: &End, record: Option<&str>, head: Head) -> String {
         let paint = self.output.paint_beside();
         let (id, store) = (self.id, self.store.repeated());

@@ -31,7 +31,7 @@ use crate::people::talk::Screen;
 use crate::render::columns;
 use crate::render::sheet::{Paint, Tint, wrapped};
 
-/// So many things that are going on are shown; more would fill the terminal.
+/// How many things that are going on are shown; more would fill the terminal.
 const ROWS_MAX: usize = 10;
 
 /// Calls somebody who looks elsewhere.
@@ -40,7 +40,7 @@ const BELL: &[u8] = b"\x07";
 /// How often what is going on is drawn.
 const TICK: Duration = Duration::from_millis(120);
 
-/// So many times it is drawn before the output of agents is looked at again.
+/// How many times it is drawn before the output of agents is looked at again.
 const TICKS_PER_LOOK: u64 = 4;
 
 /// How wide names of phases are at least and at most.
@@ -105,7 +105,7 @@ impl Live {
         self.output.pass_on(std::mem::take(&mut drawn.kept).as_bytes());
     }
 
-    /// Tells something that stays.
+    /// Prints something that stays.
     pub(super) fn say(&self, text: &str) {
         let mut drawn = self.drawn();
         match drawn.is_held {
@@ -211,7 +211,7 @@ fn total_row(run: &Run, now: Timestamp) -> ProgressBar {
     styled("  {elapsed} · {wide_msg}").with_elapsed(elapsed)
 }
 
-/// Says how many phases are done, and what was spent.
+/// Returns how many phases are done, and what was spent.
 fn how_far(run: &Run) -> String {
     let (done, all) = phases_done(run);
     let used = &run.counted.used;
@@ -230,7 +230,7 @@ fn hanging(text: &str, columns: usize, before: usize, indent: usize) -> String {
     std::iter::once(first).chain(rest).collect::<Vec<_>>().join(&format!("\n{}", " ".repeat(indent)))
 }
 
-/// Says whether it is worth a line of its own: what holds others shows in them.
+/// Returns whether it is worth a line of its own: what holds others shows in them.
 fn is_shown(tracked: &TrackedHandoff) -> bool {
     let over = tracked.handoff.state.name().is_finished();
     !over

@@ -13,7 +13,7 @@ use crate::own_folder;
 use crate::store::place;
 
 impl Show<'_> {
-    /// Tells that a workspace is not where it was when the run began, and how the run can go on.
+    /// The error when a workspace is not where it was when the run began; it says how the run can go on.
     pub(super) fn moved_away(&self, workspace: &Path) -> CommandError {
         let message = format!("the workspace of {} is missing: {}", self.id, workspace.display());
         let hint = match self.found_again(workspace) {

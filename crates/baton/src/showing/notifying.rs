@@ -1,5 +1,5 @@
-//! Tells somebody when a person is waited for, so that they need not watch: a command of the user's, and webhooks. Whatever
-//! goes wrong with that is told and never stops a run.
+//! Notifies people when a run waits for them, so that they need not watch: through a command of the user's, and
+//! webhooks. Whatever goes wrong with that is reported and never stops a run.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(super) struct Notifier {
     webhooks: Vec<ReadyWebhook>,
     public_url: Option<PublicUrl>,
     clock: Arc<dyn Clock>,
-    /// Where failures are told at once; without it, at the end.
+    /// Where failures are reported at once; without it, at the end.
     log: Option<Output>,
     /// What goes on; each says why it failed, if it did.
     running: Mutex<JoinSet<Option<String>>>,
@@ -78,7 +78,7 @@ impl Notifier {
     }
 }
 
-/// Tells that somebody was not notified.
+/// Warns that somebody was not notified.
 pub(super) fn warn(output: &Output, failure: &str) {
     output.note(&format!("warning: {}", printable(failure)));
 }

@@ -21,7 +21,7 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    /// Says what must be decided, and by which command.
+    /// Prints what must be decided, and the command that decides it.
     fn ask(&self, run: &Run, question: &Question, store: &str) {
         let Some(tracked) = run.find(&question.handoff) else { return };
         let waiting = [(tracked.handoff.clone(), question.clone())];

@@ -10,7 +10,7 @@ use crate::reach::{Places, WithinReach};
 use crate::running;
 
 impl Show<'_> {
-    /// Tells that the files of the workflow say something else by now, and how to use them.
+    /// Warns that the files of the workflow have changed since the run began, and says how to use them.
     pub(super) fn warn_of_changes(&self, watching: &Watching, run: &Run) {
         let changed = running::changed_files(&run.definition);
         for file in &changed {
@@ -27,7 +27,8 @@ impl Show<'_> {
         }
     }
 
-    /// Tells that agents are not fully caged, or reach what they must not change. That they are caged stands at the end.
+    /// Warns that agents are not fully caged, or can reach what they must not change. That they are caged is said at
+    /// the end.
     pub(super) fn warn_of_gaps(&self, watching: &Watching, run: &Run) {
         let workflow = &run.definition.workflow;
         let (confinement, protection) = (workflow.confinement(None), protection(run));
@@ -67,7 +68,7 @@ impl Show<'_> {
         }
     }
 
-    /// Tells a command to people as it is: it may be copied.
+    /// Shows people a command exactly as it is: they may copy it.
     fn tell_command(&self, watching: &Watching, command: &str) {
         let command = format!("  {command}");
         match watching {

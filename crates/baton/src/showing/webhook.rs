@@ -1,4 +1,4 @@
-//! Tells others over HTTP that a person is waited for: signed, tried again, and never with the power to decide.
+//! Notifies others over HTTP that a run waits for a person: signed, retried, and never with the power to decide.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ const PAUSES: [Duration; 4] =
 /// How long one attempt may take.
 const ATTEMPT_LIMIT: Duration = Duration::from_secs(5);
 
-/// Who is told, with what it takes to sign.
+/// Who is notified, with what it takes to sign.
 #[derive(Clone)]
 pub(super) struct ReadyWebhook {
     address: HttpAddress,

@@ -22,8 +22,8 @@ const FILE: &str = "project.json";
 pub(crate) struct Entry {
     version: u32,
     place: PathText,
-    /// Tells a folder that was moved or renamed from another one; `None` where the file system does not know when a
-    /// folder was made.
+    /// Distinguishes a folder that was moved or renamed from another one; `None` where the file system does not know
+    /// when a folder was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<String>,
     /// Where the runs of a workspace are kept, unless it has a store of its own.
@@ -41,7 +41,7 @@ pub(crate) enum KeptIn {
     Server(String),
 }
 
-/// A path; one that is no text is a list of its bytes.
+/// A path; one that is not text is a list of its bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum PathText {
@@ -50,7 +50,7 @@ pub(crate) enum PathText {
 }
 
 impl Entry {
-    /// Says that a folder belongs to this project or workspace.
+    /// Makes the entry of this project or workspace.
     pub(crate) fn of(place: &Path) -> Entry {
         Entry { version: 1, place: PathText::of(place), identity: identity(place), kept_in: None }
     }

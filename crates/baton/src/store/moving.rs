@@ -35,7 +35,7 @@ fn moved(from: &Path, to: &Path) -> Result<(), CommandError> {
     relocate(from, to).map_err(|error| untouched("the store was not moved", error))
 }
 
-/// Tells that a store is as it was, because somebody uses it or the disk does not do its part.
+/// The error when a store stays as it was, because somebody uses it or the disk fails.
 pub(crate) fn untouched(what: &str, error: StoreError) -> CommandError {
     let in_use = matches!(error, StoreError::Unreachable(_));
     let mut error = CommandError::from(error);

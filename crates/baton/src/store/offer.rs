@@ -11,7 +11,7 @@ use super::{Access, Place, Source};
 use crate::command_error::CommandError;
 use crate::output::Output;
 
-/// Tells about an old store, and offers to move it to whoever sits at a terminal and is about to change something.
+/// Mentions an old store, and offers to move it to whoever sits at a terminal and is about to change something.
 pub(super) fn tell(place: Place, access: Access, output: &Output) -> Result<Place, CommandError> {
     if let Some(unused) = &place.unused {
         let (unused, used) = (unused.display(), &place.location);

@@ -1,4 +1,4 @@
-//! Tells what became of a handoff: a line on stdout, or JSON.
+//! Prints what became of a handoff: a line on stdout, or JSON.
 
 use baton_engine::engine::AppliedCommand;
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::command_error::CommandError;
 use crate::output::Output;
 
 impl Session {
-    /// Tells what became of a handoff.
+    /// Prints what became of a handoff.
     pub(crate) fn tell(&self, applied: &AppliedCommand, json: bool, output: &Output) -> Result<(), CommandError> {
         let handoff = &applied.handoff;
         if json {

@@ -26,7 +26,7 @@ impl From<Problem> for CommandError {
                 CommandError::usage(message).hint("its archive is where `baton prune --to` wrote it")
             }
             Problem::Ambiguous { .. } => CommandError::usage(message).hint("write more of the id"),
-            Problem::Removed(_) => CommandError::no(message),
+            Problem::Removed(_) | Problem::AlreadyDecided { .. } => CommandError::no(message),
             Problem::NotOfARun(_) => CommandError::usage(message).hint("`baton runs` shows what runs there are"),
             Problem::BrokenRun { run, .. } => CommandError::no(message).hint(format!("baton audit verify {run}")),
             Problem::Refused { id, refusal, .. } => {
@@ -53,13 +53,16 @@ impl From<Problem> for CommandError {
             Problem::Terms(fault) => terms(&fault),
             Problem::InsideWork(_) => CommandError::no(message).hint("only a person can decide, in their own shell"),
             Problem::NotAPerson(_) => CommandError::no(message).hint("use the token of an approver"),
+            Problem::DriversWork { .. } => {
+                CommandError::no(message).hint("`baton resume` continues a run, `baton cancel` ends it")
+            }
             Problem::Contended(_) => CommandError::no(message).hint("try again"),
             Problem::Store(error) => error.into(),
         }
     }
 }
 
-/// Tells why the terms of a handoff cannot be agreed to.
+/// The error when the terms of a handoff cannot be agreed to.
 fn terms(fault: &TermsFault) -> CommandError {
     let message = fault.to_string();
     match fault {
@@ -113,6 +116,7 @@ fn is_usage(code: &str) -> bool {
     matches!(
         code,
         "unauthorized"
+            | "too_often"
             | "bad_certificate"
             | "bad_value"
             | "bad_query"
@@ -127,7 +131,7 @@ fn is_usage(code: &str) -> bool {
     )
 }
 
-/// Tells that a command has no effect.
+/// The error when a command has no effect.
 fn refused(refusal: &Refusal) -> CommandError {
     let error = CommandError::no(refusal.to_string());
     match refusal {
@@ -159,7 +163,7 @@ fn refused(refusal: &Refusal) -> CommandError {
     }
 }
 
-/// Tells that a store cannot be opened, and which.
+/// The error when a store cannot be opened; it names the store.
 pub(super) fn opening(location: &Location, source: &Source, error: StoreError) -> CommandError {
     let is_away = matches!(error, StoreError::Unreachable(_));
     let mut error = CommandError::from(error);

@@ -15,10 +15,10 @@ use super::otlp::{self, Span};
 use super::settings::TelemetrySettings;
 use crate::http_client::{self, Outgoing, Reach};
 
-/// So many spans wait for the collector.
+/// How many spans wait for the collector.
 const WAITING_MAX: usize = 2_048;
 
-/// So many spans are sent together.
+/// How many spans are sent together.
 const BATCH: usize = 512;
 
 /// How long the first span of a batch waits for others.

@@ -21,7 +21,7 @@ pub(super) fn work(run: &Run) -> impl Iterator<Item = &TrackedHandoff> {
     run.handoffs().filter(|tracked| matches!(tracked.step.role, Role::Work | Role::Delegation))
 }
 
-/// Returns the files that a handoff made: those that the report names, and the output file that it stands in.
+/// Returns the files that a handoff made: those that the report names, and the output file that it is in.
 pub(super) fn made(tracked: &TrackedHandoff) -> Vec<MadeFile> {
     let Some(told) = &tracked.told else { return Vec::new() };
     let mut files = named(&told.report);

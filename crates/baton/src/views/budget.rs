@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// So much time may be spent in any case.
+/// How much time may be spent in any case.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Beyond that, one part in so many of the time that has passed.

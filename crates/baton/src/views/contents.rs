@@ -1,4 +1,4 @@
-//! What stands in the views of a run. Members are added, never renamed: others read them.
+//! The content of the views of a run. Members are added, never renamed: others read them.
 
 use baton_engine::flow;
 use baton_engine::run::Run;

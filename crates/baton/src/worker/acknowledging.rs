@@ -38,7 +38,7 @@ impl Worker {
         }
     }
 
-    /// Tells the store what the command said; returns how the attempt ended if that ends it.
+    /// Sends the store what the command said; returns how the attempt ended if that ends it.
     pub(super) async fn acknowledge(
         &self,
         handoff: &Handoff,
@@ -57,7 +57,7 @@ impl Worker {
         }
     }
 
-    /// Says that the command was late, unless it has told the store by itself.
+    /// Reports that the command was late, unless it has reached the store by itself.
     async fn unacknowledged(&self, handoff: &Handoff, limit: Duration) -> Option<Work> {
         if self.is_acknowledged(handoff).await {
             return None;
@@ -76,7 +76,7 @@ impl Worker {
         failed(handoff.fence, Failure::new(Code::validation_failed(), message))
     }
 
-    /// Says whether the store has an acknowledgment of this claim. One that cannot be asked decides itself later.
+    /// Returns whether the store has an acknowledgment of this claim. One that cannot be asked decides itself later.
     async fn is_acknowledged(&self, handoff: &Handoff) -> bool {
         match self.engine.again(handoff).await {
             Ok(found) => found.fence != handoff.fence || found.lease().is_none_or(|lease| lease.acknowledged),

@@ -1,4 +1,4 @@
-//! What a command's output means: a report that can be read and is valid, or a failure that says why it is none.
+//! What a command's output means: a report that can be read and is valid, or a failure that says why there is none.
 
 use baton_engine::Fence;
 use baton_engine::engine::{HandedIn, IncomingDocument, Yardstick};
@@ -8,7 +8,7 @@ use baton_engine::{Code, Failure};
 
 use crate::random;
 
-/// Says what a command that ended well has said about its handoff.
+/// Returns what a command that ended well has said about its handoff.
 pub(super) fn of_output(output: &[u8], claimed: &ClaimedHandoff, yardstick: &Yardstick) -> Command {
     match report(output, claimed, yardstick) {
         Ok(command) => command,
@@ -16,12 +16,12 @@ pub(super) fn of_output(output: &[u8], claimed: &ClaimedHandoff, yardstick: &Yar
     }
 }
 
-/// Says whether a command said nothing.
+/// Returns whether a command said nothing.
 pub(super) fn is_blank(output: &[u8]) -> bool {
     output.iter().all(u8::is_ascii_whitespace)
 }
 
-/// Says that an attempt failed.
+/// The command for an attempt that failed.
 pub(super) fn failed(fence: Fence, failure: Failure) -> Command {
     Command::Fail(Fail::new(fence, failure, random::number()))
 }

@@ -43,7 +43,7 @@ pub(super) struct Finish {
 pub(super) enum Result {
     /// The store has what came out; the handoff after that.
     Recorded(Box<Handoff>),
-    /// The command has told the store by itself what came out; the handoff after that.
+    /// The command has reported to the store itself; the handoff after that.
     ToldByCommand(Box<Handoff>),
     /// The handoff is not ours any more; nothing was reported.
     Lost(String),
@@ -52,7 +52,7 @@ pub(super) enum Result {
 }
 
 impl Finish {
-    /// Says whether it failed.
+    /// Returns whether it failed.
     pub(super) fn is_failure(&self) -> bool {
         self.failure.is_some() || !matches!(self.result, Result::Recorded(_) | Result::ToldByCommand(_))
     }
@@ -153,7 +153,7 @@ impl Worker {
         }
     }
 
-    /// Makes what the command is told, and the place where it works. A store that does not answer is asked again.
+    /// Makes the prompt of the command, and the place where it works. A store that does not answer is asked again.
     async fn prepare(
         &self,
         claimed: &ClaimedHandoff,

@@ -12,7 +12,7 @@ use crate::command_error::CommandError;
 use crate::output::Output;
 use crate::render::sheet::Tint;
 
-/// Tells what happens.
+/// Prints what happens.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WorkerOutput {
     output: Output,

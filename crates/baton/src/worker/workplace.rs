@@ -55,6 +55,7 @@ impl Workplace {
         if !job.phase.is_empty() {
             variables.push(("BATON_PHASE", job.phase.clone().into()));
         }
+        variables.extend(job.traceparent.take().map(|parent| ("TRACEPARENT", parent.into())));
         // A server does not tell where on its machine that is.
         if let Some(workflow_folder) = workflow_folder {
             variables.push(("BATON_WORKFLOW_DIRECTORY", workflow_folder.into()));

@@ -7,7 +7,7 @@ use baton_testbed::account;
 use serde_json::{Value, json};
 
 use crate::client::{Answer as HttpAnswer, Premises, Running};
-use crate::door_suite::{Answer, Door, Shown, Verb, documents};
+use crate::door_suite::{Answer, Door, GATE, Shown, Verb, documents};
 
 /// A server, spoken to by a person and by an agent.
 pub(crate) struct OverHttp {
@@ -21,10 +21,10 @@ pub(crate) struct OverHttp {
 
 impl OverHttp {
     pub(crate) fn new() -> OverHttp {
-        let premises = Premises::new();
+        let premises = Premises::new().workflow(GATE, "report");
         let person = premises.token(&["--role", "approver", "--name", &account()]);
         let agent = premises.token(&["--role", "agent", "--agent", "finder"]);
-        let mut server = premises.serve();
+        let mut server = premises.serve_flow();
         server.as_owner_of(&person);
         OverHttp { server, person, agent, documents: documents(), _premises: premises }
     }
@@ -91,6 +91,10 @@ impl Door for OverHttp {
             Verb::Approve { id, shown, inside_work } => self.approve(id, *shown, *inside_work),
             Verb::Cancel { id } => self.work(id, "cancel", &json!({})),
             Verb::Requeue { id } => self.work(id, "requeue", &json!({})),
+            Verb::Begin { run } => {
+                let begun = self.server.post("/api/v1/runs", &json!({ "workflow": "gates", "id": run }));
+                if begun.status == 201 { Answer::Done(vec!["begun".to_owned()]) } else { answer(&begun) }
+            }
             Verb::Look { id } => answer(&self.server.get(&format!("/api/v1/handoffs/{id}"))),
             Verb::Inbox => answer(&self.server.get("/api/v1/gates")),
         }

@@ -22,6 +22,29 @@ fn a_note_goes_with_the_approval() {
 }
 
 #[test]
+fn whoever_decides_again_learns_who_has_decided() {
+    let stocked = Stocked::new();
+    let id = with_gate(&stocked, "HO-1", "design", &[]);
+    let shown = digest(&stocked, &id);
+    let approve = ["approve", "HO-1", "--yes", "--shown", &shown, "--as", "Ann"];
+    done(&stocked.sandbox, &approve);
+    let who = format!("{} (as \"Ann\")", account());
+    let reject = ["reject", "HO-1", "--note", "no", "--yes", "--shown", &shown];
+    for again in [&approve[..], &reject] {
+        let again = stocked.sandbox.baton(again);
+        let (error, rest) = again.stderr.split_once(" at 20").unwrap_or_else(|| panic!("{again}"));
+        assert_eq!(error, format!("error: HO-1: already approved by {who}"), "{again}");
+        assert!(rest.ends_with("Z (through the command line)\n"), "{again}");
+        assert_eq!(again.code, Some(1), "{again}");
+    }
+    let id = with_gate(&stocked, "HO-2", "costs", &[]);
+    let shown = digest(&stocked, &id);
+    done(&stocked.sandbox, &["cancel", "HO-2"]);
+    let late = stocked.sandbox.baton(&["approve", "HO-2", "--yes", "--shown", &shown]);
+    assert_eq!(late.stderr, "error: HO-2: a handoff that is cancelled cannot be decided about\n", "{late}");
+}
+
+#[test]
 fn a_question_goes_to_the_agent_and_comes_back() {
     let stocked = Stocked::new();
     let id = with_review(&stocked, "HO-2", "research");

@@ -26,12 +26,16 @@ fn lines(sandbox: &Sandbox, columns: u16, arguments: &[&str]) -> Vec<String> {
 #[test]
 fn lists_fit_into_a_narrow_terminal() {
     let sandbox = waiting();
-    for command in [&["runs"][..], &["inbox"], &["log", RUN], &["list"]] {
+    let (work, gate) = (format!("{RUN}.write.1"), format!("{RUN}.release.1"));
+    let shows = [["show", RUN], ["show", &work], ["show", &gate]];
+    for command in [&["runs"][..], &["inbox"], &["log", RUN], &["list"], &shows[0], &shows[1], &shows[2]] {
         for columns in [60, 80, 120] {
             let lines = lines(&sandbox, columns, command);
             assert!(lines.len() > 1, "{command:?}: {lines:?}");
-            // Commands are copied, and never cut.
-            for line in lines.iter().filter(|line| !line.trim_start().starts_with("baton ")) {
+            // Commands, paths and digests are copied, and never cut.
+            let copied = ["baton ", "/desk", ".baton/runs/", "digest "];
+            let is_copied = |line: &str| copied.iter().any(|part| line.contains(part));
+            for line in lines.iter().filter(|line| !is_copied(line)) {
                 assert!(line.width() <= usize::from(columns), "{command:?} at {columns}: {line}\n{}", lines.join("\n"));
             }
         }
@@ -45,6 +49,19 @@ fn narrow_list_of_runs_still_says_who_is_waited_for() {
     assert!(wide[1].contains("  waits for a person: release.1  "), "{wide:?}");
     let narrow = lines(&sandbox, 60, &["runs"]);
     assert!(narrow[1].starts_with(&format!("{RUN}  waits for a person: rel")), "{narrow:?}");
+}
+
+#[test]
+fn history_of_a_handoff_is_wrapped_and_not_cut() {
+    let sandbox = waiting();
+    let id = format!("{RUN}.write.1");
+    let piped = sandbox.baton(&["show", &id]).stdout;
+    let refuted = piped.lines().find_map(|line| line.split_once("refuted: ")).expect("it was refuted once").1;
+    for columns in [60, 80, 120] {
+        let lines = lines(&sandbox, columns, &["show", &id]);
+        let whole = lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+        assert!(whole.contains(refuted), "{columns}: {refuted}\n{}", lines.join("\n"));
+    }
 }
 
 #[test]

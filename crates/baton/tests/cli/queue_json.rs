@@ -152,7 +152,8 @@ fn a_claim() {
         "warnings": []
       },
       "prompt": "TEXT",
-      "missing_artifacts": []
+      "missing_artifacts": [],
+      "traceparent": null
     }
     "#);
 }

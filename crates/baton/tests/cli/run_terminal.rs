@@ -82,7 +82,7 @@ impl Person {
         self.keyboard.write_all(format!("{line}\n").as_bytes()).expect("somebody reads");
     }
 
-    /// Says whether the terminal shows what is typed.
+    /// Returns whether the terminal shows what is typed.
     fn sees_what_they_type(&self) -> bool {
         let modes = rustix::termios::tcgetattr(&self.keyboard).expect("a terminal");
         modes.local_modes.contains(rustix::termios::LocalModes::ECHO)

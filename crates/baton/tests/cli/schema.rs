@@ -174,7 +174,7 @@ fn every_passing_fixture_satisfies_the_schema_of_its_kind() {
             && !text.contains("/workspace/")
     };
     files_below(&repository().join("crates/baton-protocol/tests/fixtures"), &passes, &mut files);
-    // A byte order mark is no JSON to a strict parser.
+    // To a strict parser, a byte order mark is not JSON.
     files.retain(|file| !fs::read(file).expect("readable").starts_with(b"\xEF\xBB\xBF"));
     assert!(files.len() > 80);
     // Words are read without regard to case, `-` and `_`; the schemas name the usual spelling only.

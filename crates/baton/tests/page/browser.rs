@@ -25,6 +25,8 @@ pub(crate) struct Settings {
     pub(crate) has_no_scripts: bool,
     /// The width of its window.
     pub(crate) width: Option<u32>,
+    /// The only certificate that it believes without an authority: the SHA-256 of its key, in Base64.
+    pub(crate) trusts: Option<&'static str>,
 }
 
 /// A browser with one window.
@@ -47,6 +49,7 @@ impl Driver {
     pub(crate) fn open(&self, name: &str, settings: &Settings) -> Browser<'_> {
         let profile = format!("--user-data-dir={}", self.scratch.path(name).display());
         let size = format!("--window-size={},900", settings.width.unwrap_or(1200));
+        let trusts = format!("--ignore-certificate-errors-spki-list={}", settings.trusts.unwrap_or_default());
         let args = [
             "--headless=new",
             "--no-sandbox",
@@ -59,6 +62,7 @@ impl Driver {
             "--disable-sync",
             &profile,
             &size,
+            &trusts,
         ];
         let scripts = if settings.has_no_scripts { 2 } else { 1 };
         let options = json!({
@@ -159,6 +163,17 @@ impl Browser<'_> {
             }
             assert!(begun.elapsed() < LONG, "no {words:?} in {css}: {text}");
         }
+    }
+
+    /// Returns how many elements there are now, without waiting for any.
+    #[track_caller]
+    pub(crate) fn count(&self, css: &str) -> u64 {
+        self.run(&format!("return document.querySelectorAll({}).length", json!(css))).as_u64().expect("a number")
+    }
+
+    /// Returns the cookies that the browser keeps for the page, also those that no script sees.
+    pub(crate) fn cookies(&self) -> Vec<Value> {
+        self.driver.client.get(&self.path("cookie")).expect(200)["value"].as_array().expect("cookies").clone()
     }
 
     /// Returns the address of the page.

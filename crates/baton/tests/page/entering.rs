@@ -3,6 +3,7 @@
 use crate::client::{Premises, report};
 use crate::person::{Person, csrf};
 use crate::stage::Stage;
+use baton_store::Location;
 use serde_json::json;
 
 #[test]
@@ -116,6 +117,28 @@ fn form_without_its_token_or_from_another_origin_does_nothing() {
 }
 
 #[test]
+fn sessions_that_are_over_are_removed_when_somebody_logs_in() {
+    let stage = Stage::new();
+    let client = stage.stranger();
+    // The list of tokens shows only sessions that are open, so the store is asked.
+    let path = stage.premises.scratch.path("baton.db");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let sessions = || {
+        let tokens = runtime.block_on(async {
+            let store = baton_store::open(&Location::Sqlite(path.clone())).await.expect("a store");
+            store.tokens().await.expect("tokens")
+        });
+        tokens.into_iter().filter(|token| token.opened_by().is_some()).map(|token| token.id).collect::<Vec<String>>()
+    };
+    Person::logged_in(&client, &stage.ana).send("/runs", "/logout", &[]);
+    let ended = sessions();
+    assert_eq!(ended.len(), 1, "{ended:?}");
+    Person::logged_in(&client, &stage.ana);
+    let open = sessions();
+    assert_eq!((open.len(), open.contains(&ended[0])), (1, false), "{open:?}");
+}
+
+#[test]
 fn wrong_tokens_are_taken_ten_times_a_minute() {
     let stage = Stage::new();
     let client = stage.stranger();
@@ -124,11 +147,13 @@ fn wrong_tokens_are_taken_ten_times_a_minute() {
     for _ in 0..10 {
         assert_eq!(person.send("/login", "/login", &[("token", &wrong)]).status, 401);
     }
-    let limited = person.send("/login", "/login", &[("token", &stage.ana)]);
+    let limited = person.send("/login", "/login", &[("token", &wrong)]);
     assert_eq!(limited.status, 429);
     let wait: u64 = limited.header("retry-after").and_then(|seconds| seconds.parse().ok()).expect("a number");
     assert!((1..=60).contains(&wait), "{wait}");
     assert!(limited.text.contains("too many wrong tokens"), "{}", limited.text);
+    let right = person.send("/login", "/login", &[("token", &stage.ana)]);
+    assert_eq!(right.status, 303, "a right token is never refused");
 }
 
 #[test]

@@ -59,7 +59,12 @@ fn programs_get_text() {
         ("/inbox/t.ok.1", "baton show t.ok.1"),
         ("/runs/t/handoffs/t.build.1", "Wrote the parser for dates"),
         ("/runs/t/journal", "accepted"),
+        ("/runs/t/flow", "flowchart"),
         ("/agents", "dev  0 working · 0 waiting"),
+        ("/compare?a=t&b=t", "both went the same way: 2 steps"),
+        ("/start", "phases: build → ok → ship"),
+        ("/rules", "vague-summary"),
+        ("/rules/vague-summary", "## Why it matters"),
     ];
     for (path, words) in wanted {
         let answer = stage.server.ask("GET", path, &[("Accept", "*/*")], "");
@@ -159,4 +164,25 @@ fn pasted_document_is_judged_and_not_stored() {
     let rule = page.text.split_once("href=\"/rules/").and_then(|(_, rest)| rest.split('"').next()).expect("a rule");
     assert!(person.get(&format!("/rules/{rule}")).text.contains("What it checks"));
     assert_eq!(stage.server.get("/api/v1/handoffs").expect(200)["handoffs"], serde_json::json!([]));
+}
+
+#[test]
+fn agents_of_known_workflows_are_listed_before_they_have_work() {
+    let flow = "name: team\nagents: {dev: {command: [./dev.sh]}, qa: {queue: true}}\n\
+        phases: [{id: build, agent: dev}, {id: test, agent: qa}]\n";
+    let stage = Stage::with(flow, "report");
+    let listed = stage.server.get("/api/v1/agents").expect(200);
+    let agents = listed["agents"].as_array().expect("agents");
+    let names: Vec<&str> = agents.iter().filter_map(|agent| agent["agent"].as_str()).collect();
+    assert_eq!(names, ["@driver/dev", "team/qa"]);
+    assert!(agents.iter().all(|agent| agent["handoffs"]["pending"] == 0 && agent["handoffs"]["completed"] == 0));
+    let page = Person::at(&stage.server).get("/agents").text;
+    assert!(page.contains("team/qa") && page.contains("No work so far."), "{page}");
+    assert!(page.contains(" of 0 ended"), "counts stand beside: {page}");
+    let text = stage.server.ask("GET", "/agents", &[("Accept", "*/*")], "").text;
+    assert!(text.contains("team/qa  0 working · 0 waiting\n  0 of 0 ended were completed"), "{text}");
+    let qa = stage.premises.token(&["--role", "agent", "--agent", "qa"]);
+    let mut client = stage.stranger();
+    let own = client.as_owner_of(&qa).get("/api/v1/agents").expect(200);
+    assert_eq!(own["agents"].as_array().map(Vec::len), Some(1), "others do not exist for it: {own}");
 }

@@ -50,7 +50,7 @@ fn hostile() -> Stage {
 }
 
 /// Every kind of page.
-const PAGES: [&str; 18] = [
+const PAGES: [&str; 19] = [
     "/runs",
     "/runs/waits",
     "/runs/bad",
@@ -60,6 +60,7 @@ const PAGES: [&str; 18] = [
     "/runs/done/journal",
     "/runs/done/handoffs/done.build.1",
     "/runs/bad/handoffs/bad.build.1",
+    "/start",
     "/inbox",
     "/inbox/waits.ok.1",
     "/agents",

@@ -19,7 +19,11 @@ pub(crate) struct Stage {
 impl Stage {
     /// Serves a workflow whose agent is a script.
     pub(crate) fn with(workflow: &str, agent: &str) -> Stage {
-        let premises = Premises::new().workflow(workflow, agent);
+        Stage::on(Premises::new().workflow(workflow, agent))
+    }
+
+    /// Serves what is on the premises.
+    pub(crate) fn on(premises: Premises) -> Stage {
         let ana = premises.token(&["--role", "approver", "--name", "ana"]);
         let mut server = premises.serve_flow();
         server.as_owner_of(&ana);

@@ -84,13 +84,14 @@ fn what_a_phase_may_not_write_is_read_only() {
         trick('others', lambda: write('.baton/x', 'x'))\n\
         trick('elsewhere', lambda: write('/etc/baton-was-here', 'x'))\n\
         trick('home', lambda: write('/usr/baton-was-here', 'x'))\n\
+        trick('kernel', lambda: os.close(os.open('/proc/sys/kernel/core_pattern', os.O_WRONLY)))\n\
         tell()";
     for who in everybody() {
         let den = Den::new(who, ("", ", writes: ['src/**']", ""), body);
         let seen = den.seen();
         assert_eq!(seen["allowed"], Value::Null, "{who:?}: {seen}");
         for refused in
-            ["changed", "renamed", "linked", "moded", "hook", "config", "made", "others", "elsewhere", "home"]
+            ["changed", "renamed", "linked", "moded", "hook", "config", "made", "others", "elsewhere", "home", "kernel"]
         {
             assert!(seen[refused].is_string(), "{who:?} {refused}: {seen}");
         }

@@ -50,7 +50,7 @@ fn script(site: &Site, name: &str, work: &str, members: &str) {
 /// The list of an agent that names what it was asked for and nothing else.
 const NAMES_OUT: &str = ", \"files_modified\": [\"out/a.txt\"]";
 
-/// Says what was seen of the phase, and what people are shown of it.
+/// Returns what was seen of the phase, and what people are shown of it.
 fn evidence(site: &Site, handoff: &str) -> (Vec<ExaminedClaim>, String) {
     let shown = site.baton(&["show", &format!("{RUN}.{handoff}")]).stdout;
     (find(&site.told(), handoff).examined.clone(), shown)

@@ -58,7 +58,7 @@ tell()
         let seen = seen.as_object().expect("an object");
         assert_eq!(seen.len(), 54);
         for (trick, ended) in seen {
-            // Without anything to read, an inbox is empty; that is no lie of it.
+            // Without anything to read, an inbox is empty; saying so is not a lie.
             let harmless = ended[0] == 0 && (trick.ends_with(": answers") || trick.ends_with(": prune"));
             assert!(ended[0] != 0 || harmless, "{who:?} {trick}: {ended}");
         }

@@ -35,7 +35,7 @@ fn same_time_out_again_and_again_is_not_tried_again() {
 }
 
 #[test]
-fn run_whose_phase_has_the_id_of_somebody_elses_handoff_fails_and_says_so() {
+fn run_whose_phase_would_have_the_id_of_somebody_elses_handoff_does_not_start() {
     let flow = "name: taken\nagents: {writer: {command: [./writer.py]}}\nphases: [{id: write, agent: writer}]\n";
     let site = Site::new().workflow(flow).agent("writer", "report()");
     site.scratch.write(
@@ -46,7 +46,7 @@ fn run_whose_phase_has_the_id_of_somebody_elses_handoff_fails_and_says_so() {
     assert_eq!(sent.code, Some(0), "{sent:?}");
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-    assert!(ended.stderr.contains("the id `t.write.1` belongs to another request"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the id `t` belongs to another request: t.write.1"), "{}", ended.stderr);
     let again = site.resume(&[]);
-    assert_eq!(again.code, Some(1), "it has ended: {}", again.stderr);
+    assert_eq!(again.code, Some(2), "it has not begun: {}", again.stderr);
 }

@@ -50,6 +50,20 @@ fn nobody_to_ask_ends_with_3_and_another_process_approves() {
 }
 
 #[test]
+fn gate_without_a_task_says_what_is_decided() {
+    let flow = "name: gates\nagents: {dev: {command: [./dev.py]}}\nphases:\n  - {id: build, agent: dev}\n  \
+        - {id: ok, gate: {items: [the parser]}}\n  - {id: where, gate: {items: [the docs], choices: {here: end, there: stop}}}\n";
+    let site = Site::new().workflow(flow).agent("dev", "report()");
+    assert_eq!(site.run(&[]).code, Some(3));
+    let shown = site.baton(&["show", "t.ok.1"]).stdout;
+    assert!(shown.contains("wanted    A decision at `ok`: may gates continue?\n"), "{shown}");
+    assert_eq!(decide(&site, "approve", "ok.1", &[]).code, Some(0));
+    assert_eq!(site.resume(&[]).code, Some(3));
+    let shown = site.baton(&["show", "t.where.1"]).stdout;
+    assert!(shown.contains("wanted    A decision at `where`: how should gates continue?\n"), "{shown}");
+}
+
+#[test]
 fn rejected_gate_sends_the_work_back_with_the_feedback() {
     let site = site();
     assert_eq!(site.run(&[]).code, Some(3));

@@ -1,10 +1,8 @@
 //! Webhooks: signed, tried again, refused by private addresses, and never in the way of a run.
 
-use std::process::Command;
-
 use serde_json::{Value, json};
 
-use crate::listener::{HttpListener, Received};
+use crate::listener::HttpListener;
 use crate::site::{Ended, RUN, Site, end};
 
 const FLOW: &str = "name: w\nagents: {}\nphases: [{id: ship, gate: {items: [the release]}}]\n";
@@ -28,16 +26,6 @@ fn run(site: &Site, secret: Option<&str>) -> Ended {
     ended
 }
 
-/// Works the signature out with another program.
-fn assert_signed(received: &Received) {
-    let (time, tag) = received.header("baton-signature").split_once(",v1=").expect("both parts");
-    let time = time.strip_prefix("t=").expect("the time");
-    let script = "import hmac, sys, time\nsigned = (sys.argv[2] + '.' + sys.argv[3]).encode()\n\
-        print(hmac.new(sys.argv[1].encode(), signed, 'sha256').hexdigest(), abs(time.time() - int(sys.argv[2])) < 120)";
-    let output = Command::new("python3").args(["-c", script, SECRET, time, &received.body]).output().expect("python");
-    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), format!("{tag} True"));
-}
-
 #[test]
 fn signed_request_says_what_waits_and_where_to_decide_and_is_tried_again() {
     let listener = HttpListener::answering(&["500 Internal Server Error", "204 No Content"]);
@@ -45,8 +33,8 @@ fn signed_request_says_what_waits_and_where_to_decide_and_is_tried_again() {
     let ended = run(&site(&webhook), Some(SECRET));
     assert_eq!((ended.code, ended.stderr.contains("warning")), (Some(3), false), "{}", ended.stderr);
     let (refused, taken) = (listener.next(), listener.next());
-    assert_signed(&refused);
-    assert_signed(&taken);
+    refused.assert_signed(SECRET);
+    taken.assert_signed(SECRET);
     assert_eq!((taken.path.as_str(), &refused.body), ("/hook?x=1", &taken.body));
     let mut body: Value = serde_json::from_str(&taken.body).expect("JSON");
     assert_eq!(body["digest"].take().as_str().map(str::len), Some(64));
@@ -77,7 +65,7 @@ fn redirect_is_not_followed_and_a_refusal_is_told() {
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
     assert!(ended.stderr.contains("failed: it answered 302 Found"), "{}", ended.stderr);
     assert!(!ended.stderr.contains("/hook"), "a path may be a secret: {}", ended.stderr);
-    assert_signed(&listener.next());
+    listener.next().assert_signed(SECRET);
     assert!(listener.so_far().is_empty());
 }
 

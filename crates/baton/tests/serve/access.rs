@@ -1,8 +1,8 @@
 //! Tokens and roles: who may do what, and what does not exist for whom.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::client::{Client, Premises, report, request};
+use crate::client::{Client, LONG, Premises, report, request};
 
 #[test]
 fn without_any_token_loopback_is_open_except_for_decisions() {
@@ -242,6 +242,24 @@ fn what_an_agent_sends_next_comes_from_that_agent() {
     assert_eq!(server.get("/api/v1/handoffs/csv-08").expect(200)["handoff"]["from"], "finder");
 }
 
+/// Takes back the token that is wanted.
+fn revoke(premises: &Premises, wanted: impl Fn(&Value) -> bool) {
+    let (_, listed, _) = premises.run(&["token", "list", "--json"]);
+    let listed: Value = serde_json::from_str(&listed).expect("JSON");
+    let token = listed["tokens"].as_array().and_then(|tokens| tokens.iter().find(|token| wanted(token)));
+    let id = token.and_then(|token| token["id"].as_str()).expect("there is such a token");
+    assert_eq!(premises.run(&["token", "revoke", id]).0, Some(0));
+}
+
+/// Waits until somebody waits for something to happen. The server rings nobody for that, so we ask.
+fn until_listened_to(client: &Client) {
+    let begun = std::time::Instant::now();
+    while client.get("/metrics").text.contains("baton_listeners 0\n") {
+        assert!(begun.elapsed() < LONG, "nobody listens");
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn token_that_is_taken_back_gets_no_work_that_it_waited_for() {
     let premises = Premises::new();
@@ -252,15 +270,35 @@ fn token_that_is_taken_back_gets_no_work_that_it_waited_for() {
     let waits = Client { address: client.address.clone(), token: client.token.clone() };
     let waiting =
         std::thread::spawn(move || waits.post("/api/v1/claims", &json!({ "agent": "finder", "wait": "50s" })));
-    server.as_owner_of(&admin);
-    let (_, listed, _) = premises.run(&["token", "list", "--json"]);
-    let listed: serde_json::Value = serde_json::from_str(&listed).expect("JSON");
-    let tokens = listed["tokens"].as_array().expect("tokens");
-    let id = tokens.iter().find(|token| token["agent"] == "finder").and_then(|token| token["id"].as_str());
-    premises.run(&["token", "revoke", id.expect("its token")]);
+    // It was let in, and waits.
+    until_listened_to(server.as_owner_of(&admin));
+    revoke(&premises, |token| token["agent"] == "finder");
     server.send("csv-07");
     assert_eq!(waiting.join().expect("an answer").problem(401), "unauthorized");
     assert_eq!(server.get("/api/v1/handoffs/csv-07").expect(200)["handoff"]["state"], "pending");
+}
+
+#[test]
+fn stream_of_a_token_that_is_taken_back_ends() {
+    let premises = Premises::new();
+    let (admin, viewer) = (premises.token(&["--role", "admin"]), premises.token(&["--role", "viewer"]));
+    let mut server = premises.serve();
+    let mut stream = server.as_owner_of(&viewer).follow("/api/v1/events", &[]);
+    until_listened_to(server.as_owner_of(&admin));
+    server.send("before");
+    assert_eq!(stream.next().expect("an event").data["handoff"], "before");
+    revoke(&premises, |token| token["role"] == "viewer");
+    // Access is looked at once a second, and only when there is something to tell.
+    let ended = std::thread::spawn(move || stream.count());
+    let begun = std::time::Instant::now();
+    for number in 0.. {
+        if ended.is_finished() {
+            break;
+        }
+        server.send(&format!("after-{number}"));
+        assert!(begun.elapsed() < LONG, "it goes on");
+    }
+    assert!(ended.join().is_ok());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use baton_testbed::{ChildLines, Process, Scratch, isolate};
+use baton_testbed::{Process, Scratch, isolate};
 use serde_json::{Value, json};
 
 /// Nothing takes longer, on the slowest machine.
@@ -33,7 +33,6 @@ pub(crate) struct Premises {
 pub(crate) struct Running {
     pub(crate) process: Process,
     pub(crate) client: Client,
-    _log: ChildLines,
 }
 
 /// Somebody who speaks to a server.
@@ -125,13 +124,13 @@ impl Premises {
     /// Starts a server at an address, such as that of one that was killed.
     pub(crate) fn serve_at(&self, address: &str, options: &[&str]) -> Running {
         let arguments: Vec<&str> = ["serve", "--listen", address, "--json"].iter().chain(options).copied().collect();
-        let mut process = Process::spawn(&mut self.command(&arguments));
-        let log = process.stderr.take().expect("piped");
-        let line = process.stdout.next(LONG).unwrap_or_else(|_| panic!("{:?}", log.rest(LONG)));
+        let process = Process::spawn(&mut self.command(&arguments));
+        let log = || process.stderr.as_ref().map(|log| log.rest(LONG));
+        let line = process.stdout.next(LONG).unwrap_or_else(|_| panic!("{:?}", log()));
         let told: Value = serde_json::from_str(&line).expect("JSON");
         let url = told["url"].as_str().expect("an address");
         let address = url.split_once("://").map(|(_, address)| address.to_owned()).expect("an address");
-        Running { process, client: Client { address, token: None }, _log: log }
+        Running { process, client: Client { address, token: None } }
     }
 }
 

@@ -155,6 +155,27 @@ fn waiting_goes_on_while_the_server_is_away() {
 }
 
 #[test]
+fn log_is_followed_on_after_the_server_was_away() {
+    let premises = Premises::new();
+    let mut server = premises.serve();
+    let (address, client) = (server.address.clone(), RemoteMachine::of(&server, None));
+    server.send("csv-07");
+    let mut following = client.start(&["log", "csv-07", "--follow"]);
+    let stderr = following.stderr.take().expect("a pipe");
+    following.stdout.find("accepted", LONG).expect("it shows what was before");
+    server.process.kill();
+    stderr.find("cannot be reached", LONG).expect("it says so");
+    let server = premises.serve_at(&address, &[]);
+    stderr.find("the store answers again", LONG).expect("it says so");
+    let (_, fence) = server.claim();
+    let body = json!({ "fence": fence, "document": crate::client::report("csv-07", "complete") });
+    server.post("/api/v1/handoffs/csv-07/report", &body).expect(200);
+    let rest = following.stdout.rest(LONG).expect("it ends").join("\n");
+    assert!(rest.contains("claimed") && rest.contains("reported") && !rest.contains("accepted"), "{rest}");
+    assert!(following.wait(LONG).is_some_and(|status| status.success()));
+}
+
+#[test]
 fn server_that_is_away_is_told_as_a_store_that_is_away() {
     let premises = Premises::new();
     let mut server = premises.serve();

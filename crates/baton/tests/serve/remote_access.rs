@@ -81,11 +81,12 @@ fn agent_neither_decides_nor_sees_what_is_not_its_own() {
     let shown = ana.does(&["inbox", "--json"]).json();
     let digest = shown["waiting"][0]["digest"].as_str().expect("a digest");
     let decide = ["approve", "csv-07", "--yes", "--shown", digest];
-    for nobody in [&agent, &viewer] {
-        nobody.run(&decide).is(1, &["only a person decides this", "use the token of an approver"]);
+    for (nobody, whose) in [(&agent, "this is an agent's"), (&viewer, "this is a viewer's")] {
+        nobody.run(&decide).is(1, &["deciding needs an approver's token", whose, "use the token of an approver"]);
     }
     let done = ana.does(&["approve", "csv-07", "--yes", "--shown", digest, "--as", "Ana B."]);
     assert!(done.stdout.starts_with("csv-07 completed"), "{done}");
+    ana.run(&decide).is(1, &["csv-07: already approved by ana (as \"Ana B.\") at ", "Z (through the server)"]);
     let log = ana.does(&["log", "csv-07"]).stdout;
     assert!(log.contains("ana (as \"Ana B.\")"), "{log}");
     ana.run(&["queue", "pause", "finder"]).is(1, &["this needs an admin"]);

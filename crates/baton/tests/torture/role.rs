@@ -80,7 +80,7 @@ fn end_with_the_parent() {
     std::process::exit(0);
 }
 
-/// Says a line to the parent.
+/// Sends a line to the parent.
 pub(crate) fn say(line: &str) {
     // One write per line, so that a kill leaves a whole line or none. A parent that has gone does not listen.
     let _ = std::io::stdout().write_all(format!("{line}\n").as_bytes());

@@ -153,7 +153,7 @@ impl Worker {
         Ok(Some(order))
     }
 
-    /// Says the same again: it must be recognised.
+    /// Repeats the same call: it must be recognised.
     async fn repeat(&mut self, handoff: &Handoff, report: Option<Order>) -> Result<(), StoreError> {
         let Some(report) = report else { return Ok(()) };
         match persist(|| self.store.apply(report.clone(), now())).await {

@@ -13,7 +13,7 @@ use super::super::vendor::Vendor;
 const TOKENS: u64 = 6000;
 /// Nobody is interrupted before the budget is used up.
 const CALLS_MIN: usize = 5;
-/// So many calls may pass until the program has ended.
+/// How many calls may pass until the program has ended.
 const CALLS_MAX: usize = 40;
 
 /// Returns the budgets that this program's events show while it works.

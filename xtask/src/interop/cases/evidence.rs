@@ -34,7 +34,7 @@ pub(crate) fn of(vendor: Vendor) -> Vec<Case> {
     cases
 }
 
-/// The report comes first, then a subagent in the background ends, and the last word is no report.
+/// The report comes first, then a subagent in the background ends, and the last word is not a report.
 fn before_subagent() -> Script {
     let subagent = Answer::Calls(vec![Call::Subagent("Look at the design again.".to_owned())]);
     let last = Answer::Text("The subagent agrees. My report above stands.".to_owned());

@@ -10,7 +10,7 @@ use super::super::team;
 use super::super::vendor::Vendor;
 
 const PROMPT: &str = "Design the word counter.";
-/// Who has read a report that is no report three times has read enough.
+/// Whoever has read an invalid report three times has read enough.
 const BLOCKED_MAX: usize = 3;
 
 /// Returns a report that is repaired and one that never is, for programs with such hooks.

@@ -29,6 +29,18 @@ impl StoreModel {
         self.tokens.iter().find(|token| token.digest == *digest).cloned()
     }
 
+    /// Finds a token by its id.
+    pub fn token(&self, id: &str) -> Option<AccessToken> {
+        self.tokens.iter().find(|token| token.id == id).cloned()
+    }
+
+    /// Removes sessions that are over.
+    pub fn remove_ended_sessions(&mut self, now: Timestamp) -> u64 {
+        let before = self.tokens.len();
+        self.tokens.retain(|token| token.opened_by().is_none() || token.is_valid_at(now));
+        (before - self.tokens.len()) as u64
+    }
+
     /// Takes a token back.
     pub fn revoke_token(&mut self, id: &str, at: Timestamp) -> bool {
         let found = self.tokens.iter_mut().find(|token| token.id == id);

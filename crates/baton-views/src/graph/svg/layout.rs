@@ -145,7 +145,7 @@ fn beside_each_other(graph: &Graph, edge: &GraphEdge) -> Option<(usize, usize)> 
     })
 }
 
-/// Says whether an edge leads to the next phase of the list.
+/// Returns whether an edge leads to the next phase of the list.
 fn is_down(graph: &Graph, edge: &GraphEdge) -> bool {
     if !matches!(edge.way, EdgeKind::Next | EdgeKind::When) {
         return false;

@@ -64,7 +64,7 @@ pub(super) async fn audit(store: &dyn Store) -> Result<LedgerAudit, CommandError
     Ok(LedgerAudit { end, removed, latest_removed, findings })
 }
 
-/// Says whether the run of an entry was removed then or later; its name may belong to another run by now.
+/// Returns whether the run of an entry was removed then or later; its name may belong to another run by now.
 async fn is_removed_later(store: &dyn Store, entry: &LedgerEntry) -> Result<bool, CommandError> {
     if entry.occasion == Occasion::Removed {
         return Ok(true);
@@ -83,7 +83,7 @@ async fn journal_at(store: &dyn Store, entry: &LedgerEntry) -> Result<JournalAt,
     Ok(if is_there { JournalAt::Shorter } else { JournalAt::Nothing })
 }
 
-/// Returns the number and the hash of the first event after a number. Damage is told by the audit of the run.
+/// Returns the number and the hash of the first event after a number. The audit of the run reports damage.
 async fn first_after(
     store: &dyn Store,
     run: &RunId,
@@ -149,7 +149,7 @@ fn find(window: &[LedgerEntry], number: u64) -> Option<&LedgerEntry> {
     window.binary_search_by_key(&number, |entry| entry.number).ok().map(|index| &window[index])
 }
 
-/// What cannot be read is told already, and is not there for the anchor.
+/// What cannot be read was reported already, and does not exist for the anchor.
 fn undamaged(error: StoreError) -> Result<Vec<LedgerEntry>, CommandError> {
     match error {
         StoreError::Damaged(_) => Ok(Vec::new()),
@@ -163,7 +163,7 @@ impl LedgerAudit {
         self.findings.len() as u64
     }
 
-    /// Tells which runs it says were removed; nothing if there are none.
+    /// Names the runs that it says were removed; `None` if there are none.
     pub(super) fn removals(&self) -> Option<String> {
         let names: Vec<&str> = self.latest_removed.iter().rev().map(RunId::as_str).collect();
         let more = if self.removed > names.len() as u64 { ", …" } else { "" };

@@ -91,14 +91,14 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
     Ok(if sound { Exit::Done } else { Exit::No })
 }
 
-/// Says whether the journal of a run is what was written; one that was removed meanwhile is.
+/// Returns whether the journal of a run is what was written; one that was removed meanwhile is.
 pub(crate) async fn is_sound(session: &Session, run: &RunId) -> Result<bool, CommandError> {
     let entries = session.store.ledger_of(run).await?;
     let audit = audit(session.store.as_ref(), run, None, entries).await?;
     Ok(audit.is_none_or(|audit| audit.findings.is_empty()))
 }
 
-/// Says how the keys that were recorded with a run differ from those that the configuration names now.
+/// Returns how the keys that were recorded with a run differ from those that the configuration names now.
 async fn changed_keys(session: &Session, run: &RunId) -> Result<Option<String>, CommandError> {
     if !session.approvers.are_named() {
         return Ok(None);
@@ -159,7 +159,7 @@ async fn beside_runs(options: &Options, session: &Session, gaps: &Gaps, output: 
     Ok(ledger.findings() + anchor.map_or(0, |(_, audit)| audit.findings.len() as u64))
 }
 
-/// Tells what nobody would notice.
+/// Lists the changes that nobody would notice.
 fn tell_gaps(gaps: &Gaps, removals: Option<String>, anchor: Option<&AnchorAudit>, output: &Output) {
     let note = |text: String| output.note(&format!("note: {text}"));
     removals.into_iter().for_each(note);

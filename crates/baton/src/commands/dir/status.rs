@@ -61,7 +61,7 @@ fn cells(row: &FolderRow, now: Timestamp) -> [String; 6] {
     [row.id.clone(), row.from.clone(), row.to.clone(), state, row.attempt.to_string(), created]
 }
 
-/// Says how much later a time is, in one unit.
+/// Returns how much later a time is, in one unit.
 fn age(late: Timestamp, early: Timestamp) -> String {
     match late.duration_since(early).as_secs().max(0) {
         seconds @ 0..120 => format!("{seconds}s"),

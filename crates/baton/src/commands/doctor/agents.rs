@@ -178,7 +178,7 @@ fn sign(who: &str, ended: Result<EndedTurn, String>, took: Duration, unpassed: O
     Sign::wrong("agent", format!("{who}: {says}"), hint)
 }
 
-/// Says so if the key of the program is set here and the workflow keeps it.
+/// The warning when the key of the program is set here and the workflow does not pass it on.
 fn unpassed(agent: &AgentFields, product: &Product) -> Option<String> {
     let key = product.key;
     let is_set = std::env::var_os(key).is_some_and(|value| !value.is_empty());

@@ -20,7 +20,7 @@ use crate::store::Session;
 /// How often it is looked whether there is more.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
-/// So much is read at a time.
+/// How many bytes are read at a time.
 const CHUNK: u64 = 256 * 1024;
 
 /// Finds the last visit of a phase of a run.

@@ -55,7 +55,7 @@ fn missed(played: &Playthrough) -> impl Iterator<Item = &str> {
     played.phases.iter().filter(|phase| !phase.is_reached).map(|phase| phase.path.as_str())
 }
 
-/// Says whether every run came to an end that somebody may have meant.
+/// Returns whether every run came to an end that somebody may have meant.
 fn is_sound(played: &Playthrough) -> bool {
     played.endings.keys().all(|ending| matches!(ending.as_str(), "completed" | "stopped"))
 }

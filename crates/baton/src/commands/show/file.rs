@@ -12,6 +12,7 @@ use baton_engine::{Handoff, HandoffId};
 use baton_protocol::wire::closest;
 
 use super::question;
+use crate::briefer;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::store::Session;
@@ -19,7 +20,9 @@ use crate::store::Session;
 /// Prints the file, if the store has kept it.
 pub(super) fn show(session: &Session, handoff: &Handoff, path: &str, output: &Output) -> Result<Exit, CommandError> {
     let asked = path.strip_prefix("./").unwrap_or(path).trim_end_matches('/');
-    let files: Vec<SeenFile> = seen_files(&examined(session, handoff)?).collect();
+    let mut files: Vec<SeenFile> = seen_files(&examined(session, handoff)?).collect();
+    // Behind those of its own: a file that it has changed is shown as it left it.
+    files.extend(session.run(briefer::of(session).files_handed_to(handoff))?);
     let kept = Kept { session, handoff };
     let bytes = if let Some(found) = files.iter().find(|file| file.path == asked) {
         kept.find(asked, found.sha256.as_deref())?
@@ -55,7 +58,14 @@ struct Kept<'a> {
 
 impl Kept<'_> {
     fn events(&self) -> Result<Vec<Event>, CommandError> {
-        Ok(self.session.run(self.session.engine.events_of_run(&self.handoff.run))?)
+        match self.session.run(self.session.engine.events_of_run(&self.handoff.run)) {
+            Ok(events) => Ok(events),
+            // An agent at a server reads the journal of its own handoffs only.
+            Err(_) if self.session.remote.is_some() => {
+                Ok(self.session.run(self.session.store.history_of(&self.handoff.id))?)
+            }
+            Err(problem) => Err(problem.into()),
+        }
     }
 
     /// Finds a file by its hash; the error says why it is not there.
@@ -92,7 +102,7 @@ impl Kept<'_> {
         }
     }
 
-    /// Finds the report of the run that stands in a file.
+    /// Finds the report of the run that is in a file.
     fn report(&self, path: &str) -> Result<Option<WrittenDocument>, CommandError> {
         let report = |event: &Event| match event.fact() {
             Ok(Fact::Happened(Command::Report(report))) => {
@@ -103,7 +113,7 @@ impl Kept<'_> {
         Ok(self.events()?.iter().rev().find_map(report))
     }
 
-    /// Says why a file that was looked at is not in the store.
+    /// Returns why a file that was looked at is not in the store.
     fn missing(&self, path: &str, digest: &Digest) -> Result<CommandError, CommandError> {
         let run = &self.handoff.run;
         let mut kept = Vec::new();
@@ -132,7 +142,7 @@ impl Kept<'_> {
         Ok(CommandError::no(format!("{path} was not kept: {why}")).hint(hint))
     }
 
-    /// Says that nobody has looked at a file here, and where somebody has.
+    /// The error when nobody has looked at a file here; it names where somebody has.
     fn unknown(&self, path: &str, files: &[SeenFile]) -> Result<CommandError, CommandError> {
         let id = &self.handoff.id;
         let elsewhere: Vec<String> = self.holders(path)?.iter().map(ToString::to_string).collect();
@@ -144,7 +154,9 @@ impl Kept<'_> {
         let hint = match (elsewhere.first(), closest(path, &known)) {
             (Some(_), _) => format!("it belongs to {}", elsewhere.join(", ")),
             (None, Some(close)) => format!("did you mean {close}?"),
-            (None, None) if known.is_empty() => "its report names no files, or has not been examined".to_owned(),
+            (None, None) if known.is_empty() => {
+                "nothing was handed over to it, and its report names no files or has not been examined".to_owned()
+            }
             (None, None) => format!("known here: {}", known.join(", ")),
         };
         Ok(CommandError::no(message).hint(hint))

@@ -1,0 +1,109 @@
+//! Starting a run with a form. What cannot be started is told in the form, with everything that was typed.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use baton_engine::definition::Definition;
+use baton_page::starting::{self, SentStart, StartInput, StartableWorkflow, field};
+use baton_page::{address, plain};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::answering::{html, text};
+use super::form::{SentForm, see};
+use super::visitor::Visitor;
+use crate::acting::{self, WantedRun};
+use crate::host::{KnownInput, KnownWorkflow};
+use crate::incoming::Search;
+use crate::problem_json::ProblemJson;
+use crate::server::Server;
+
+/// Which workflow.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Chosen {
+    workflow: String,
+}
+
+/// Shows the form; where several workflows are known and none is named, those.
+pub(super) async fn form(
+    State(server): State<Server>,
+    visitor: Visitor,
+    Search(chosen): Search<Chosen>,
+) -> Result<Response, ProblemJson> {
+    visitor.principal()?.runs_workflows()?;
+    let workflows: Vec<StartableWorkflow> = server.host.workflows().into_iter().map(startable).collect();
+    let viewer = visitor.viewer();
+    match (chosen.workflow.as_str(), &workflows[..]) {
+        ("", all) if !visitor.wants_html => Ok(text(plain::workflows(all))),
+        ("", [only]) => Ok(html(starting::form(&viewer, only, None))),
+        ("", all) => Ok(html(starting::choice(&viewer, all))),
+        (name, all) => {
+            let named = all.iter().find(|workflow| workflow.name == name);
+            Ok(html(starting::form(&viewer, named.ok_or_else(|| ProblemJson::unknown(name))?, None)))
+        }
+    }
+}
+
+/// Starts a run, and leads to it.
+pub(super) async fn start(
+    State(server): State<Server>,
+    visitor: Visitor,
+    form: SentForm,
+) -> Result<Response, ProblemJson> {
+    let principal = visitor.principal()?;
+    principal.runs_workflows()?;
+    let name = form.field(field::WORKFLOW);
+    let known = server.host.workflows().into_iter().find(|workflow| workflow.name == name);
+    let workflow = known.map(startable).ok_or_else(|| ProblemJson::unknown(name))?;
+    let typed = |input: &StartInput| {
+        let text = form.field(&format!("{}{}", field::INPUT, input.name)).replace("\r\n", "\n");
+        (input.name.clone(), text)
+    };
+    let inputs: Vec<(String, String)> = workflow.inputs.iter().map(typed).collect();
+    let begun = match given(&inputs) {
+        Ok(inputs) => {
+            let (workspace, id) = (form.optional(field::WORKSPACE), form.optional(field::ID));
+            let wanted = WantedRun { workflow: workflow.name.clone(), inputs, workspace, id };
+            acting::start_run(&server, principal, wanted).await
+        }
+        Err(problem) => Err(problem),
+    };
+    match begun {
+        Ok(root) => Ok(see(&address::run(&root.run))),
+        Err(problem) if problem.status().is_server_error() || problem.status() == StatusCode::FORBIDDEN => Err(problem),
+        Err(problem) => {
+            let sent = SentStart {
+                why: problem.detail().to_owned(),
+                advice: problem.advice().map(str::to_owned),
+                inputs,
+                workspace: form.field(field::WORKSPACE).to_owned(),
+                id: form.field(field::ID).to_owned(),
+            };
+            let page = html(starting::form(&visitor.viewer(), &workflow, Some(&sent)));
+            Ok((problem.status(), page).into_response())
+        }
+    }
+}
+
+/// Reads what was typed as the command line does; what was left empty is not given.
+fn given(typed: &[(String, String)]) -> Result<Map<String, Value>, ProblemJson> {
+    let filled = typed.iter().filter(|(_, text)| !text.is_empty());
+    let read = |(name, text): &(String, String)| {
+        let value = Definition::typed_input(text).map_err(|error| {
+            ProblemJson::bad_value(format!("/inputs/{name}"), format!("{name} is not JSON: {error}"))
+        })?;
+        Ok((name.clone(), value))
+    };
+    filled.map(read).collect()
+}
+
+fn startable(workflow: KnownWorkflow) -> StartableWorkflow {
+    let KnownWorkflow { name, description, inputs, phases, .. } = workflow;
+    let input = |input: KnownInput| {
+        let default = input.default.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        let is_required = input.required == Some(true) && default.is_none();
+        StartInput { name: input.name, description: input.description, default, is_required }
+    };
+    StartableWorkflow { name, description, inputs: inputs.into_iter().map(input).collect(), phases }
+}
