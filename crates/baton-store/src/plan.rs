@@ -1,7 +1,7 @@
 //! What a transaction comes to. Steps are decided in their order, each seeing the ones before; only when all of them are
 //! decided is anything written, each row once.
 //!
-//! A plan does not look into a database itself: [`Sight`] does that for it.
+//! A plan does not look into a database itself: [`Lookup`] does that for it.
 
 use std::collections::HashMap;
 

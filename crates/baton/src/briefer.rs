@@ -24,8 +24,13 @@ pub(crate) trait Briefer: Send + Sync {
     /// Briefs whoever has claimed a handoff; the inner error says why there is no prompt.
     async fn brief(&self, claimed: &ClaimedHandoff, by: HandInWay) -> Result<Result<Briefing, String>, Problem>;
 
-    /// Returns what is handed in for a handoff is judged by.
-    async fn yardstick(&self, handoff: &Handoff, request: Option<&WrittenDocument>) -> Result<Yardstick, Problem>;
+    /// Returns the yardstick for what is handed in for a handoff of a run that was started with this.
+    async fn yardstick(
+        &self,
+        handoff: &Handoff,
+        request: Option<&WrittenDocument>,
+        definition: Option<&Definition>,
+    ) -> Result<Yardstick, Problem>;
 
     /// Returns the files that a handoff is given by those before it, as they were when they were examined.
     async fn files_handed_to(&self, handoff: &Handoff) -> Result<Vec<SeenFile>, Problem>;
@@ -62,9 +67,13 @@ impl Briefer for WorkedOutHere {
         Ok(told)
     }
 
-    async fn yardstick(&self, handoff: &Handoff, request: Option<&WrittenDocument>) -> Result<Yardstick, Problem> {
-        let definition = self.engine.definition_of(handoff).await?;
-        self.engine.yardstick(handoff, request, definition.as_ref()).await
+    async fn yardstick(
+        &self,
+        handoff: &Handoff,
+        request: Option<&WrittenDocument>,
+        definition: Option<&Definition>,
+    ) -> Result<Yardstick, Problem> {
+        self.engine.yardstick(handoff, request, definition).await
     }
 
     async fn files_handed_to(&self, handoff: &Handoff) -> Result<Vec<SeenFile>, Problem> {
@@ -105,7 +114,12 @@ impl Briefer for FromServer {
         Ok(Ok(Briefing { brief, yardstick, missing_elsewhere: texts("missing_artifacts") }))
     }
 
-    async fn yardstick(&self, handoff: &Handoff, request: Option<&WrittenDocument>) -> Result<Yardstick, Problem> {
+    async fn yardstick(
+        &self,
+        handoff: &Handoff,
+        request: Option<&WrittenDocument>,
+        _: Option<&Definition>,
+    ) -> Result<Yardstick, Problem> {
         Ok(Yardstick::of_json(&self.0.yardstick(&handoff.id).await?, request))
     }
 

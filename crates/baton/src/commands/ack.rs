@@ -51,7 +51,9 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let handoff = session.engine.resolve(&options.id).await?;
         let given = match &options.file {
             Some(file) => {
-                let yardstick = briefer::of(&session).yardstick(&handoff, None).await?.for_acknowledgments();
+                let briefer = briefer::of(&session);
+                let definition = briefer.definition(&handoff.run).await?;
+                let yardstick = briefer.yardstick(&handoff, None, definition.as_ref()).await?.for_acknowledgments();
                 let intake = Intake::by_name(&yardstick, options.dialect);
                 let taken = intake.take(std::slice::from_ref(file), Kind::Acknowledgment, options.json, output)?;
                 let Some(taken) = taken.and_then(|taken| taken.into_iter().next()) else { return Ok(Exit::No) };

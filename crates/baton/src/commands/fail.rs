@@ -66,7 +66,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let handoff = session.engine.resolve(&options.id).await?;
         let briefer = briefer::of(&session);
         let definition = briefer.definition(&handoff.run).await?;
-        let yardstick = briefer.yardstick(&handoff, None).await?;
+        let yardstick = briefer.yardstick(&handoff, None, definition.as_ref()).await?;
         let intake = Intake::by_name(&yardstick, options.dialect);
         let Some(taken) = intake.take(&files, Kind::Report, options.json, output)? else { return Ok(Exit::No) };
         let document = taken.into_iter().next().map(|taken| taken.valid.written);

@@ -77,7 +77,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let definition = briefer.definition(&handoff.run).await?;
         let definition = definition.as_ref();
         let request = session.engine.request(&handoff.id).await?;
-        let yardstick = briefer.yardstick(&handoff, Some(&request)).await?;
+        let yardstick = briefer.yardstick(&handoff, Some(&request), definition).await?;
         let intake = Intake { workspace: workspace.as_ref(), ..Intake::by_name(&yardstick, options.dialect) };
         let taken = intake.take_any(std::slice::from_ref(&options.file), options.json, output)?;
         let Some(TakenDocument { name, valid }) = taken.and_then(|taken| taken.into_iter().next()) else {
@@ -124,6 +124,9 @@ fn following(
     workspace: Option<&WorkspaceFolder>,
     output: &Output,
 ) -> Result<Option<Vec<Accept>>, CommandError> {
+    if options.next.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
     let yardstick = Yardstick::of_project(&session.settings);
     let intake = Intake { workspace, ..Intake::by_name(&yardstick, None) };
     let Some(taken) = intake.take(&options.next, Kind::Request, options.json, output)? else { return Ok(None) };

@@ -18,7 +18,7 @@ pub(super) fn tell(place: Place, access: Access, output: &Output) -> Result<Plac
         note(
             output,
             &format!(
-                "{unused} is another store of this projectand is not used ({used} is); inspect it with --store, then delete it"
+                "this project has another store, {unused}, which is not used ({used} is); inspect it with --store, then delete it"
             ),
         );
     }
