@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::super::case::{Case, same, says};
-use super::super::journal::Follows;
+use super::super::journal::{Failed, Follows};
 use super::super::script::{Answer, Fault, Script};
 use super::super::stage::Stage;
 use super::super::team::{self, Dialect};
@@ -23,25 +23,27 @@ pub(crate) fn of(vendor: Vendor) -> Vec<Case> {
     vec![
         Case::new(name("rate-limited-once"), once(Answer::Fault(Fault::RateLimited)), move |stage| {
             // Codex gives up at once, and Baton tries again.
-            gets_over(stage, vendor, usize::from(vendor == Vendor::Codex))
+            gets_over(stage, vendor, usize::from(vendor == Vendor::Codex), 3)
         }),
         Case::new(name("stream-cut-once"), once(Answer::Cut("The design".to_owned())), move |stage| {
-            gets_over(stage, vendor, 0)
+            // OpenCode keeps the half that came, and the model goes on from there: to the script that was a step.
+            gets_over(stage, vendor, 0, if vendor == Vendor::Opencode { 2 } else { 3 })
         }),
         Case::new(name("model-hangs"), once(Answer::Hang), move |stage| hangs(stage, vendor)),
         Case::new(name("three-at-once"), reviews(), move |stage| at_once(stage, vendor)),
     ]
 }
 
-fn gets_over(stage: &Stage, vendor: Vendor, retries: usize) -> Result<()> {
+fn gets_over(stage: &Stage, vendor: Vendor, retries: usize, calls: usize) -> Result<()> {
     let journal = stage.run(&team::design(team::agent(vendor, &stage.variables()?)))?;
     let failures = journal.failures("design").into_iter().map(|failed| failed.follows).collect();
     same("what follows", failures, vec![Follows::Retry; retries])?;
     same("exit code", journal.ended.code, Some(0))?;
-    same("model calls: the fault, a file, the report", stage.model.asked().calls, 3)
+    same("model calls: the fault, a file, the report", stage.model.asked().calls, calls)
 }
 
-/// Nothing comes from the model, so nothing comes from the program. The next turn goes on in the same session.
+/// Nothing comes from the model, so nothing comes from the program. The next turn goes on in the same session, if its name is
+/// known: OpenCode tells it when the model has begun to answer.
 fn hangs(stage: &Stage, vendor: Vendor) -> Result<()> {
     let mut agent = team::agent(vendor, &stage.variables()?);
     agent["silence"] = json!("20s");
@@ -49,7 +51,8 @@ fn hangs(stage: &Stage, vendor: Vendor) -> Result<()> {
     let failures = journal.failures("design");
     same("codes", failures.iter().map(|failed| failed.code.as_str()).collect(), vec!["TIMEOUT"])?;
     says(&failures[0].message, &["said nothing for 20 s"])?;
-    same("turns that went on in the session", journal.resumed("design"), 1)?;
+    let known = usize::from(vendor != Vendor::Opencode);
+    same("turns that went on in the session", journal.resumed("design"), known)?;
     same("exit code", journal.ended.code, Some(0))
 }
 
@@ -58,6 +61,11 @@ fn reviews() -> Script {
         let report = team::report(Dialect::MetadataBlock, name, "review", &[]);
         script.when(&format!("Review the {name}"), vec![team::shell("true"), Answer::Text(report)])
     })
+}
+
+/// Of several OpenCodes that make the database of one home at the same time, some fail; Baton tries again.
+fn is_first_start(failed: &Failed) -> bool {
+    failed.message.contains("database is locked") && failed.follows == Follows::Retry
 }
 
 fn at_once(stage: &Stage, vendor: Vendor) -> Result<()> {
@@ -73,8 +81,9 @@ fn at_once(stage: &Stage, vendor: Vendor) -> Result<()> {
     let journal = stage.run(&workflow)?;
     for name in REVIEWERS {
         let phase = format!("look/{name}");
-        same(&format!("failures of {phase}"), journal.failures(&phase), Vec::new())?;
-        same(&format!("turns of {phase}"), journal.turns(&phase), 1)?;
+        let failures: Vec<Failed> =
+            journal.failures(&phase).into_iter().filter(|failed| !is_first_start(failed)).collect();
+        same(&format!("failures of {phase}"), failures, Vec::new())?;
     }
     same("exit code", journal.ended.code, Some(0))?;
     same("model calls: two for each", stage.model.asked().calls, 2 * REVIEWERS.len())
