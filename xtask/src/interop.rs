@@ -50,8 +50,7 @@ struct Played {
 /// Plays the cases whose names contain one of the arguments, or all of them.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let target = root.join(target);
-    let folder = target.join("interop");
+    let folder = place()?;
     match arguments {
         ["--record", names @ ..] => recording::run(root, &folder, names),
         // Hooks start it by its name.
@@ -67,9 +66,17 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
                 &mut process::cargo(root, &["build", "--locked", "--package", "baton"]),
                 "fix what does not build",
             )?;
-            play(&target.join("debug/baton"), &folder, names)
+            play(&root.join(target).join("debug/baton"), &folder, names)
         }
     }
+}
+
+/// Returns where programs are installed and cases are played: the cache folder of the user. Codex looks for a repository
+/// around its workspace, trusts it and reads its settings, so cases must not be played in ours.
+fn place() -> Result<PathBuf> {
+    let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
+    Ok(cache.context("neither XDG_CACHE_HOME nor HOME names a folder")?.join("baton-interop"))
 }
 
 fn play(baton: &Path, folder: &Path, names: &[&str]) -> Result<()> {

@@ -134,7 +134,10 @@ impl Desk {
     }
 
     async fn choose(&self, question: &Question, word: &str) {
-        let decision = Decision::Answer { answers: word.to_owned() };
+        self.decide(question, Decision::Answer { answers: word.to_owned() }).await;
+    }
+
+    async fn decide(&self, question: &Question, decision: Decision) {
         let by = Decider::account("ana", None);
         let decide = question.decided(Response { by, door: Door::CommandLine, decision, note: None });
         let mut draft = Draft::new(&self.loaded().await, Timestamp::UNIX_EPOCH);
@@ -252,6 +255,20 @@ async fn program_that_was_killed_goes_on_in_its_session_under_the_retry_policy()
     let turns = desk.turns();
     assert!(turns[1].session.goes_on && !turns[1].session.repairs);
     assert_eq!((turns[1].attempt, &turns[1].session.id), (2, &turns[0].session.id));
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_that_a_person_rejects_begins_in_a_fresh_session_with_the_whole_prompt() {
+    let doubtful = r#"{"baton": 1, "document": "report", "outcome": "needs_review", "summary": "Wrote two of three."}"#;
+    let desk = Desk::new(SessionKind::Chosen, [Act::Says(doubtful), Act::Says(GOOD)]);
+    desk.begin("").await;
+    let End::Waiting(questions) = desk.drive().await else { panic!("nobody is asked") };
+    desk.decide(&questions[0], Decision::Reject { feedback: "The third is missing.".to_owned() }).await;
+    assert!(matches!(desk.drive().await, End::Waiting(_)), "whoever rejected it looks again");
+    let turns = desk.turns();
+    let (first, second) = (&turns[0].session, &turns[1].session);
+    assert!(!second.goes_on && !second.repairs && second.id != first.id, "{second:?}");
+    assert!(turns[1].prompt.contains("# dev: build") && turns[1].prompt.contains("The third is missing."));
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,10 +6,12 @@
 
 pub mod atomic_file;
 pub mod folders;
+mod json_text;
 mod process_stat;
 mod program;
 mod shell;
 
+pub use json_text::whole_json;
 pub use process_stat::ProcessStat;
 pub use program::{find_program, is_program};
 pub use shell::quoted;

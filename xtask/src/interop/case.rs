@@ -38,6 +38,7 @@ pub(crate) fn all() -> Vec<Case> {
         all.extend(cases::budget::of(vendor));
         all.extend(cases::homes::of(vendor));
         all.extend(cases::hooks::of(vendor));
+        all.extend(cases::passing::of(vendor));
         all.extend(cases::failures::of(vendor));
         all
     };

@@ -6,5 +6,6 @@ pub(crate) mod failures;
 pub(crate) mod homes;
 pub(crate) mod hooks;
 pub(crate) mod killing;
+pub(crate) mod passing;
 pub(crate) mod repair;
 pub(crate) mod teams;

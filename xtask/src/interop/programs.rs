@@ -1,4 +1,4 @@
-//! The four programs as npm installs them, kept in the build folder, and a home for them in which nothing of this machine is touched.
+//! The four programs as npm installs them, kept in the user's cache folder, and a home for them in which nothing of this machine is touched.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

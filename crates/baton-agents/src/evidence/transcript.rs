@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use baton_host::whole_json;
 use memchr::memmem;
 use serde_json::Value;
 
@@ -93,7 +94,7 @@ fn show(line: &[u8], open: &mut HashMap<String, Call>, visit: &mut impl FnMut(&C
     if memmem::find(line, b"tool_use").is_none() {
         return true;
     }
-    let Ok(entry) = serde_json::from_slice::<Value>(line) else { return false };
+    let Ok(entry) = serde_json::from_str::<Value>(&whole_json(line)) else { return false };
     let content = entry.pointer("/message/content").and_then(Value::as_array);
     for item in content.into_iter().flatten() {
         match item["type"].as_str() {

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use baton_engine::agent::Updates;
+use baton_host::whole_json;
 use serde_json::Value;
 
 use super::{EventReader, Heard, ProgramExit, Recipe, TurnStart};
@@ -65,8 +66,8 @@ impl EventStream {
             self.heard.unreadable(format!("line {} of stdout.log is too long", self.number));
             return;
         }
-        // One byte that is not UTF-8 must not cost the whole answer.
-        let line = String::from_utf8_lossy(&line);
+        // One letter that is broken must not cost the whole answer.
+        let line = whole_json(&line);
         match serde_json::from_str::<Value>(&line) {
             Ok(event) if event.is_object() => {
                 self.heard.events += 1;

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use baton_host::whole_json;
 use clap::ValueEnum;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// How everything begins that a hook says to an agent which must not end yet.
@@ -103,7 +104,7 @@ pub(crate) enum ToolCall {
 /// An agent wants to end.
 #[derive(Debug, Default)]
 pub(crate) struct AgentEnd {
-    /// The last that it said.
+    /// The last that it said; `None` if the program does not tell.
     pub text: Option<String>,
     /// What it was asked, where the program tells.
     pub asked: Option<String>,
@@ -124,6 +125,7 @@ struct Members {
     agent_id: Option<String>,
     agent_type: Option<String>,
     agent_transcript_path: Option<PathBuf>,
+    #[serde(deserialize_with = "told")]
     last_assistant_message: Option<String>,
     prompt: Option<String>,
     prompt_response: Option<String>,
@@ -139,6 +141,11 @@ struct BackgroundTask {
     status: String,
 }
 
+/// Reads a text that may be `null`, which says that there is none: Codex writes so. What is not there says nothing.
+fn told<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(Some(Option::deserialize(deserializer)?.unwrap_or_default()))
+}
+
 impl HookInput {
     /// Reads what a hook was called with; the error says why it cannot be understood.
     pub(crate) fn read(vendor: HookVendor, bytes: &[u8]) -> Result<HookInput, String> {
@@ -146,7 +153,7 @@ impl HookInput {
         if bytes.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
             return Err("expected an object".to_owned());
         }
-        let members: Members = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        let members: Members = serde_json::from_str(&whole_json(bytes)).map_err(|error| error.to_string())?;
         if members.session_id.is_empty() {
             return Err("`session_id` is missing".to_owned());
         }
@@ -183,7 +190,7 @@ impl Members {
         let is_main = self.hook_event_name != "SubagentStop";
         let said = self.last_assistant_message.clone().or_else(|| self.prompt_response.clone());
         AgentEnd {
-            text: said.filter(|text| !text.trim().is_empty()),
+            text: said,
             asked: self.prompt.clone(),
             transcript: self.agent_transcript_path.clone().or_else(|| self.transcript_path.clone()),
             is_busy: is_main && self.background_tasks.iter().flatten().any(waits),

@@ -150,7 +150,7 @@ impl<'a> Visit<'a> {
             return Err(filed_at_a_server());
         }
         let written = self.log.written().into_iter().rev().map(|path| self.workspace.join(path));
-        let text = report_text::find(end, &self.agent(), written);
+        let text = report_text::find(end, &self.agent(), written)?;
         let asked = self.asked(end);
         let task = SessionTask {
             agent: self.subagent.map(|_| own_name(&self.agent()).to_owned()),

@@ -4,24 +4,44 @@ use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
+use baton_host::whole_json;
 use baton_protocol::read::{BYTES_MAX, is_blockless};
 use baton_protocol::wire::same_word;
 use baton_protocol::{Document, Hints};
 use serde_json::Value;
 
 use super::input::{AgentEnd, is_notification};
+use crate::command_error::CommandError;
 
 /// How much of a transcript is read where the program itself does not say what the answer was.
 const TRANSCRIPT_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Finds the text that an agent hands in: its last message if that has a block, else the first of these files that holds a
-/// report of it, else the message all the same.
-pub(crate) fn find(end: &AgentEnd, agent: &str, files: impl IntoIterator<Item = PathBuf>) -> String {
-    let said = end.text.clone().or_else(|| last_said(end.transcript.as_deref()?)).unwrap_or_default();
-    if !is_blockless(&said) {
-        return said;
+/// report of it, else the message all the same. Whoever can find none of them does not know what the agent said.
+pub(crate) fn find(
+    end: &AgentEnd,
+    agent: &str,
+    files: impl IntoIterator<Item = PathBuf>,
+) -> Result<String, CommandError> {
+    let said = said(end);
+    if let Some(said) = said.as_ref().filter(|said| !is_blockless(said)) {
+        return Ok(said.clone());
     }
-    files.into_iter().filter_map(|path| text_of(&path)).find(|text| is_report_of(text, agent)).unwrap_or(said)
+    let filed = files.into_iter().filter_map(|path| text_of(&path)).find(|text| is_report_of(text, agent));
+    filed.or(said).ok_or_else(|| {
+        CommandError::usage("what the agent said is unknown: no last message was given, and there is no transcript")
+    })
+}
+
+/// Returns the last that the agent said, which may be nothing; `None` if nobody tells.
+fn said(end: &AgentEnd) -> Option<String> {
+    match &end.text {
+        Some(text) if !text.trim().is_empty() => Some(text.clone()),
+        told => {
+            let transcript = end.transcript.as_deref().filter(|path| is_file(path));
+            transcript.map(|path| last_said(path).unwrap_or_default()).or_else(|| told.clone())
+        }
+    }
 }
 
 /// Returns what an agent was asked, as far as its program tells: a subagent by the first message of its transcript, the
@@ -42,9 +62,9 @@ fn last_said(transcript: &Path) -> Option<String> {
 /// Returns the texts of one side in a transcript of Claude Code.
 fn messages(transcript: &Path, role: &'static str) -> impl Iterator<Item = String> {
     let file = is_file(transcript).then(|| File::open(transcript).ok()).flatten();
-    let lines = file.into_iter().flat_map(|file| BufReader::new(file.take(TRANSCRIPT_BYTES)).lines());
+    let lines = file.into_iter().flat_map(|file| BufReader::new(file.take(TRANSCRIPT_BYTES)).split(b'\n'));
     lines.map_while(Result::ok).filter_map(move |line| {
-        let line: Value = serde_json::from_str(&line).ok()?;
+        let line: Value = serde_json::from_str(&whole_json(&line)).ok()?;
         let message = Some(&line["message"]).filter(|message| message["role"] == role)?;
         match &message["content"] {
             Value::String(text) => Some(text.clone()),

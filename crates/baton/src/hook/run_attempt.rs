@@ -64,7 +64,7 @@ pub(crate) fn judge(attempt: &RunAttempt, end: &AgentEnd) -> Result<HookAnswer, 
     }
     let mut standing = attempt.standing()?;
     let contract = attempt.contract();
-    let text = attempt.text(end);
+    let text = attempt.text(end)?;
     let reasons = match attempt.reasons(&text, request, end, contract, standing.baseline.clone())? {
         reasons if reasons.are_none() => return Ok(HookAnswer::Nothing),
         reasons => reasons,
@@ -138,10 +138,10 @@ impl RunAttempt {
     }
 
     /// Returns what the agent hands in, from the places that its run looks at.
-    fn text(&self, end: &AgentEnd) -> String {
+    fn text(&self, end: &AgentEnd) -> Result<String, CommandError> {
         let written = self.report_file.as_deref().and_then(report_text::text_of);
         match written.filter(|text| !text.trim().is_empty()) {
-            Some(text) => text,
+            Some(text) => Ok(text),
             None => report_text::find(end, &self.agent, self.new_files()),
         }
     }

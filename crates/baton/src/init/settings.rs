@@ -253,6 +253,13 @@ impl CodingAgent {
                         .to_owned(),
                     "for one unattended run: codex exec --dangerously-bypass-hook-trust".to_owned(),
                 ];
+                if is_linked_worktree(project) {
+                    told.push(
+                        "Codex: this is a linked worktree of git, in which Codex reads the hooks of the main checkout; \
+                         commit .codex/hooks.json, or run `baton init --codex` there"
+                            .to_owned(),
+                    );
+                }
                 let inline = read(&project.join(".codex/config.toml")).ok().flatten().unwrap_or_default();
                 if inline.lines().any(|line| line.trim_start().starts_with("[hooks")) {
                     told.push("Codex: .codex/config.toml has hooks, too; Codex runs both and warns".to_owned());
@@ -269,6 +276,14 @@ impl CodingAgent {
             ],
         }
     }
+}
+
+/// Returns whether a project belongs to a worktree whose repository is elsewhere: a file leads there.
+fn is_linked_worktree(project: &Path) -> bool {
+    let git = project.ancestors().map(|folder| folder.join(".git")).find(|path| path.exists());
+    let link = git.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+    link.strip_prefix("gitdir:")
+        .is_some_and(|folder| Path::new(folder.trim()).parent().is_some_and(|parent| parent.ends_with("worktrees")))
 }
 
 fn parsed(text: &str) -> Value {

@@ -232,7 +232,10 @@ fn subagent_whose_kind_is_not_told_is_left_alone() {
         assert_silent(&bench.hook("claude-code", &bench.told("SubagentStop", members)));
     }
     // Older versions tell the kind and no id.
-    reason(&bench.hook("claude-code", &bench.told("SubagentStop", json!({ "agent_type": "developer" }))));
+    reason(&bench.hook(
+        "claude-code",
+        &bench.told("SubagentStop", json!({ "agent_type": "developer", "last_assistant_message": "Done." })),
+    ));
 }
 
 #[test]
@@ -241,11 +244,34 @@ fn transcript_that_is_not_a_file_is_not_read() {
     let made = bench.sandbox.program_with_input("mkfifo", &["pipe"], b"").expect("mkfifo is everywhere");
     assert_eq!(made.code, Some(0), "{made}");
     bench.sandbox.folder("folder");
-    for place in ["pipe", "folder"] {
-        for text in [Value::Null, json!(block("claude-code", json!({})))] {
-            let members = json!({ "transcript_path": bench.sandbox.path(place), "last_assistant_message": text });
-            reason(&bench.hook("claude-code", &bench.told("Stop", members)));
-            bench.hook("claude-code", &bench.told("UserPromptSubmit", json!({ "prompt": "Go on." })));
+    for place in ["pipe", "folder", "nowhere"] {
+        let ends = |text: Value| {
+            let mut told = bench.told("Stop", json!({ "transcript_path": bench.sandbox.path(place) }));
+            told.as_object_mut().expect("an object").extend(text.as_object().expect("an object").clone());
+            bench.hook("claude-code", &told)
+        };
+        // What an agent has said is judged, even if it is nothing.
+        for text in [json!(block("claude-code", json!({}))), json!(""), Value::Null] {
+            reason(&ends(json!({ "last_assistant_message": text })));
         }
+        bench.hook("claude-code", &bench.told("UserPromptSubmit", json!({ "prompt": "Go on." })));
+        // What nobody knows holds no agent.
+        let run = ends(json!({}));
+        assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run}");
+        assert!(run.stderr.contains("what the agent said is unknown") && run.stderr.contains("not held"), "{run}");
     }
+}
+
+#[test]
+fn half_a_character_does_not_let_an_agent_go() {
+    let bench = HookBench::new();
+    // Programs in JavaScript cut texts in the middle of a character, and write the half that is left.
+    let told = bench.told(
+        "SubagentStop",
+        json!({ "agent_id": "a1", "agent_type": "developer", "last_assistant_message": "Done HALF BYTE" }),
+    );
+    let told = told.to_string().replace("HALF", "\\ud83d").into_bytes();
+    let place = told.windows(4).position(|window| window == b"BYTE").expect("it is there");
+    let told = [&told[..place], b"\xff", &told[place + 4..]].concat();
+    reason(&bench.sandbox.baton_with_input(&["hook", "claude-code"], &told));
 }

@@ -254,6 +254,17 @@ fn what_must_be_trusted_by_hand_is_said() {
 }
 
 #[test]
+fn worktree_whose_hooks_codex_does_not_read_is_told() {
+    let sandbox = project();
+    let told = |link: &str| {
+        sandbox.write(".git", link);
+        init(&sandbox, &["--codex"]).stderr.contains("reads the hooks of the main checkout")
+    };
+    assert!(told("gitdir: /home/ana/counter/.git/worktrees/counter-2\n"));
+    assert!(!told("gitdir: ../.git/modules/counter\n"), "a submodule is a checkout of its own");
+}
+
+#[test]
 fn without_a_program_no_hook_is_set_up() {
     let sandbox = project();
     init(&sandbox, &[]);

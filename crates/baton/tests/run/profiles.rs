@@ -123,8 +123,12 @@ fn session_that_is_lost_makes_room_for_a_fresh_one() {
 #[test]
 fn one_letter_that_is_no_text_does_not_take_the_answer_with_it() {
     let answer = format!(r#"{{"type":"result","subtype":"success","is_error":false,"result":"{REPORT}"}}"#);
-    let (_, ended, calls) = run("claude", &format!("LC_ALL=C sed 's/three/\\xfc/' <<'END'\n{answer}\nEND"));
-    assert_eq!((ended.code, calls.len()), (Some(0), 1), "{}", ended.stderr);
+    // A byte that is not UTF-8, and half of a character: programs in JavaScript cut texts like this.
+    for broken in ["\\xfc", "\\\\ud83d"] {
+        let script = format!("LC_ALL=C sed 's/three/{broken}/' <<'END'\n{answer}\nEND");
+        let (_, ended, calls) = run("claude", &script);
+        assert_eq!((ended.code, calls.len()), (Some(0), 1), "{broken}: {}", ended.stderr);
+    }
 }
 
 #[test]

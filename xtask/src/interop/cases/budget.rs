@@ -11,6 +11,8 @@ use super::super::vendor::Vendor;
 
 /// The model calls tools for ever, 1250 tokens each time; the limit is reached after the fifth.
 const TOKENS: u64 = 6000;
+/// The same with the prices of our settings: $0.00381 for each call of OpenCode, which tells what each one costs.
+const COST: f64 = 0.0171;
 /// Nobody is interrupted before the budget is used up.
 const CALLS_MIN: usize = 5;
 /// How many calls may pass until the program has ended.
@@ -20,7 +22,9 @@ const CALLS_MAX: usize = 40;
 pub(crate) fn of(vendor: Vendor) -> Vec<Case> {
     // Codex and Gemini CLI say what they used only when they end.
     let limits = match vendor {
-        Vendor::Claude | Vendor::Opencode => vec![("tokens", json!(TOKENS))],
+        // Claude Code says what it costs only when it ends.
+        Vendor::Claude => vec![("tokens", json!(TOKENS))],
+        Vendor::Opencode => vec![("tokens", json!(TOKENS)), ("cost", json!(COST))],
         Vendor::Codex | Vendor::Gemini => Vec::new(),
     };
     let script = || Script::default().when("Design the word counter", vec![team::shell("true")]);
