@@ -1,4 +1,4 @@
-//! The file in which a command says whether it understood, looked at while the command works.
+//! The file in which a command acknowledges its request, looked at while the command works.
 //!
 //! A text counts when it can be read as an acknowledgment and has not changed from one look to the next, so a file that
 //! is half written is read again. One file is looked at without events: that costs less than a watcher of its own for
@@ -17,7 +17,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// The longest acknowledgment that is read.
 const BYTES_MAX: u64 = 1024 * 1024;
 
-/// The file in which a command says whether it understood.
+/// The file in which a command acknowledges its request.
 #[derive(Debug)]
 pub struct AcknowledgmentFile {
     path: PathBuf,

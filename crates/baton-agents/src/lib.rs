@@ -5,7 +5,7 @@
 //! - [`process`] is what runs under a command: started by one [`Launcher`], caged, fed, read within bounds, killed with
 //!   everything it has started; `profile` knows the flags and the output of common coding agents
 //! - `confinement` turns what a workflow says about a phase into the cage of its processes
-//! - [`AcknowledgmentFile`] is where a command says whether it understood, while it works
+//! - [`AcknowledgmentFile`] is where a command acknowledges its request while it works
 //! - [`directory`] is the folders, both sides, without a database
 //! - [`schema_folder`] has the JSON Schemas that requests name
 //! - [`workspace`] looks at the files in the folder where agents work

@@ -208,7 +208,7 @@ pub(crate) fn permit(handoff: &Handoff, decide: &Decide, at: Timestamp) -> Resul
     }
 }
 
-/// Counts a vote; says whether it is enough.
+/// Counts a vote. Returns whether the votes are enough.
 pub(crate) fn is_enough(handoff: &mut Handoff, decide: &Decide) -> bool {
     let (Some(approval), Some(vote)) = (&handoff.terms.approval, Vote::of(decide)) else { return true };
     let needed = approval.at_least as usize;

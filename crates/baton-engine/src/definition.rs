@@ -91,7 +91,7 @@ impl Definition {
 
     /// Reads the value of an input that somebody typed: a list, an object, a number or true/false as JSON, anything else as text.
     pub fn typed_input(text: &str) -> Result<Value, serde_json::Error> {
-        // A version such as 1.10 is no number: only what is written back in the same way is one.
+        // A version such as 1.10 is not a number: only what is written back in the same way is one.
         let number = serde_json::from_str::<serde_json::Number>(text).is_ok_and(|number| number.to_string() == text);
         let is_json = text.starts_with(['[', '{']) || number || matches!(text, "true" | "false");
         if is_json { serde_json::from_str(text) } else { Ok(Value::String(text.to_owned())) }

@@ -60,7 +60,7 @@ pub trait Evidence: Send + Sync {
     /// Lists the files that have changed since the attempt began, as far as that can be told.
     async fn changed(&self, scene: &Scene) -> ChangedFiles;
 
-    /// Runs a command and says whether it passes.
+    /// Runs a command and returns whether it passes.
     async fn run(&self, scene: &Scene, check: &CheckCommand) -> CheckOutcome;
 }
 

@@ -136,6 +136,9 @@ pub fn question(handoff: &Handoff, question: &Question, now: Timestamp) -> Strin
     let mut text = format!("{kind}  {}\n", headline(question));
     text.push_str(&format!("run {} · from {} · {}\n", question.run, question.agent, ago(handoff.changed_at, now)));
     text.push_str(&format!("\n{}\n", whole(question).trim_end()));
+    for said in &question.decided_before {
+        text.push_str(&format!("before: {said}\n"));
+    }
     text.push_str(&claims(&question.examined));
     if !question.choices.is_empty() {
         text.push_str(&format!("\nchoices: {}\n", choice_words(&question.choices).join(", ")));

@@ -175,6 +175,9 @@ fn subject(page: &QuestionPage<'_>) -> Markup {
         @if !question.questions.is_empty() {
             section { h2 { "What is asked" } ol.asked-list { @for asked in &question.questions { li { (asked.text) } } } }
         }
+        @if !question.decided_before.is_empty() {
+            section { h2 { "Before" } ul { @for said in &question.decided_before { li { (said) } } } }
+        }
         @if !page.exhibits.is_empty() {
             section { h2 { "Files" } (exhibit::shown(&question.run, page.exhibits)) }
         }

@@ -20,7 +20,7 @@ pub enum RunState {
     Running,
     /// A person must decide before it goes on.
     Waiting,
-    /// Nobody drives it, and it could go on.
+    /// No process drives it, and it could continue.
     Interrupted,
     /// It is done.
     Completed,
@@ -110,7 +110,7 @@ pub fn standing(standing: &RunStanding, root: &Handoff, phases: &[String], now: 
         RunStanding::Silent { by, since } => {
             format!("{} was last heard of {}; resume to go on", one_line(readable_claimant(by)), ago(*since, now))
         }
-        RunStanding::Left => "Nobody drives it; resume to go on".to_owned(),
+        RunStanding::Left => "No process drives it; resume it to continue".to_owned(),
         RunStanding::Waiting(_) => "A person must decide".to_owned(),
         RunStanding::Ended(StateName::Failed) => reason().unwrap_or_else(|| "It failed".to_owned()),
         RunStanding::Ended(StateName::Cancelled) => "Called off".to_owned(),

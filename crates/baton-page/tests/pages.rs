@@ -159,6 +159,8 @@ fn pages_say_only_what_is_true_of_them() {
         assert_eq!(page.contains("</kbd> approve"), page.contains("id=\"decision\""), "{name}: keys that do nothing");
         assert_eq!(page.contains("class=\"away\""), page.contains("data-events="), "{name}: a stream that can break");
         assert!(!page.contains("event-extended") && !page.contains("Leads to end."), "{name}");
+        let answered = page.contains("<li>ana answered “Which store?”: SQLite</li>");
+        assert_eq!(answered, name == "question-clarification", "{name}: what was answered before");
         if name == "log-in" {
             assert!(page.contains("name=\"back\" value=\"/login?back="), "the theme leads back to the whole address");
         }

@@ -137,7 +137,7 @@ impl Outsider {
         }
     }
 
-    /// Works for a while with heartbeats; says whether it may go on.
+    /// Works for a while with heartbeats. Returns whether it may go on.
     async fn keep(&self, handoff: &Handoff, time: Duration) -> bool {
         let mut rest = time;
         while !rest.is_zero() {

@@ -104,7 +104,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Drives a workflow with one phase; `taken` says whether somebody is there for the folder.
+    /// Drives a workflow with one phase; with `taken`, somebody watches the folder.
     async fn of(agent: &str, patience: Duration, taken: bool) -> Stage {
         let text = format!("name: w\nagents: {{anyone: {agent}}}\nphases: [{{id: build, agent: anyone}}]\n");
         let (store, (sender, notes)) = (MemoryStore::new(), mpsc::unbounded_channel());

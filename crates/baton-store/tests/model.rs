@@ -35,7 +35,7 @@ const SEED: u64 = 20_260_101;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     match std::env::var(variable) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{variable} is `{text}`, which is no number")),
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{variable} is `{text}`, which is not a number")),
         Err(_) => otherwise,
     }
 }
@@ -113,7 +113,7 @@ impl Premises {
 impl Drop for Premises {
     fn drop(&mut self) {
         match self {
-            // A folder that is left behind is no reason to fail.
+            // A folder that is left behind does not make a test fail.
             Premises::Folder(folder) => drop(std::fs::remove_dir_all(folder)),
             Premises::Database(url) => PostgresServer::shared().drop_database(url),
         }

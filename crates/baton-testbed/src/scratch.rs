@@ -14,7 +14,7 @@ pub struct Scratch {
 
 impl Scratch {
     /// Makes an empty folder.
-    #[expect(clippy::new_without_default, reason = "making a folder is no default")]
+    #[expect(clippy::new_without_default, reason = "a default should not make a folder")]
     pub fn new() -> Self {
         Scratch { root: make_folder("baton-scratch") }
     }
@@ -58,7 +58,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A folder that is left behind is no reason to fail.
+        // A folder that is left behind does not make a test fail.
         let _ = fs::remove_dir_all(&self.root);
         let _ = fs::remove_dir_all(state_home(&self.root));
     }

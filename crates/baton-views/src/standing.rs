@@ -23,7 +23,7 @@ pub enum RunStanding {
     },
     /// Only people can let it go on.
     Waiting(usize),
-    /// Nobody drives it, and it could go on.
+    /// No process drives it, and it could continue.
     Left,
     /// It has ended.
     Ended(StateName),

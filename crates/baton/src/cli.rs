@@ -41,6 +41,7 @@ const EXITS: &str = "Exit codes: 0 done · 1 the answer is no · 2 wrong usage, 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Init(init::Options),
     Run(run::Options),
     Resume(resume::Options),
     Retry(retry::Options),
@@ -80,10 +81,8 @@ pub(crate) enum Command {
     Store(store::Options),
     Doctor(doctor::Options),
     Dir(dir::Options),
-    Init(init::Options),
     Hook(hook::Options),
     Completions(completions::Options),
-    #[command(hide = true)]
     ManPages(man_pages::Options),
     /// Print the manual of the command line as Markdown
     #[command(hide = true)]

@@ -6,10 +6,10 @@ use std::time::Duration;
 use baton_engine::engine::StoreNews;
 use baton_protocol::printable;
 use clap::ValueEnum;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::command_error::CommandError;
-use crate::render::sheet::{Paint, Tint};
+use crate::render::sheet::{Paint, TerminalSize, Tint};
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -125,14 +125,9 @@ impl Output {
         bar
     }
 
-    /// Returns the lines under each other that show what is going on; on a terminal only.
-    pub(crate) fn several(&self) -> MultiProgress {
-        MultiProgress::with_draw_target(Output::drawn_beside())
-    }
-
-    /// Returns where progress is drawn.
-    pub(crate) fn drawn_beside() -> ProgressDrawTarget {
-        ProgressDrawTarget::stderr_with_hz(12)
+    /// Returns how large the terminal is on which notes are read; the usual size if it does not say.
+    pub(crate) fn size_beside(&self) -> TerminalSize {
+        size_of(&io::stderr()).unwrap_or(TerminalSize { columns: 80, rows: 24 })
     }
 
     /// Returns whether the notes beside the result are read on a terminal.
@@ -142,7 +137,7 @@ impl Output {
 
     /// Returns how many characters fit on a line of stdout; `None` if it is not a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
-        width_of(&io::stdout())
+        size_of(&io::stdout()).map(|size| size.columns)
     }
 
     /// Returns how results are written on stdout.
@@ -152,7 +147,7 @@ impl Output {
 
     /// Returns how things are written beside the result.
     pub(crate) fn paint_beside(&self) -> Paint {
-        Paint::new(self.stderr_color, width_of(&io::stderr()))
+        Paint::new(self.stderr_color, size_of(&io::stderr()).map(|size| size.columns))
     }
 
     /// Shows the progress of long work, on a terminal only.
@@ -170,12 +165,14 @@ impl Output {
 }
 
 #[cfg(unix)]
-fn width_of(stream: &impl std::os::fd::AsFd) -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(stream).ok()?;
-    Some(usize::from(size.ws_col)).filter(|width| *width > 0)
+fn size_of(stream: &impl std::os::fd::AsFd) -> Option<TerminalSize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok().filter(|size| size.ws_col > 0)?;
+    // Some terminals know only how wide they are.
+    let rows = if size.ws_row == 0 { usize::MAX } else { usize::from(size.ws_row) };
+    Some(TerminalSize { columns: usize::from(size.ws_col), rows })
 }
 
 #[cfg(not(unix))]
-fn width_of<T>(_: &T) -> Option<usize> {
+fn size_of<T>(_: &T) -> Option<TerminalSize> {
     None
 }

@@ -7,6 +7,7 @@ mod followed;
 mod live;
 mod moved;
 mod notifying;
+mod panel;
 mod plain;
 mod quiet_keyboard;
 mod served;

@@ -108,7 +108,7 @@ impl Directory {
         }
     }
 
-    /// Compares the artifact with the schema that the request names; says whether it could.
+    /// Compares the artifact with the schema that the request names. Returns whether it could.
     fn check_output(
         &self,
         handoff: &FolderHandoff,

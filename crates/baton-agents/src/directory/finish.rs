@@ -110,7 +110,7 @@ impl Directory {
         }
     }
 
-    /// Puts a private file back, or removes it if the attempt has ended; says whether it did. A living finisher keeps it.
+    /// Puts a private file back, or removes it if the attempt has ended. Returns whether it did. A living finisher keeps it.
     pub(super) fn put_back(&self, folder: Folder, private: &Private) -> Result<bool, DirectoryError> {
         let Some(file) = files::open(&private.path)? else { return Ok(false) };
         match file.try_lock() {

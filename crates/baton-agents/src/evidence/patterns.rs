@@ -7,8 +7,8 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 pub(crate) struct Patterns(GlobSet);
 
 impl Patterns {
-    /// Collects patterns. A path without a star is that file, or everything in that folder; what is no pattern fits
-    /// nothing.
+    /// Collects patterns. A path without a star is that file, or everything in that folder; a text that is not
+    /// a pattern fits nothing.
     pub(crate) fn new(patterns: &[String]) -> Self {
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {

@@ -159,7 +159,7 @@ impl Snapshot {
     }
 }
 
-/// Returns a path as text; two paths never have the same. What is no UTF-8 is written as `\xff`, and so `\` is doubled.
+/// Returns a path as text; two paths never have the same. Bytes that are not UTF-8 are written as `\xff`, and so `\` is doubled.
 pub(super) fn key(path: &Path) -> String {
     let bytes = path.as_os_str().as_bytes();
     if !bytes.contains(&b'\\')

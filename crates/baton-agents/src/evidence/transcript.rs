@@ -88,7 +88,7 @@ fn calls_of(path: &Path, visit: &mut impl FnMut(&Call)) -> io::Result<Coverage> 
     })
 }
 
-/// Shows the calls that succeed on one line, and keeps those that begin there; says whether it could be read.
+/// Shows the calls that succeed on one line, and keeps those that begin there. Returns whether it could be read.
 fn show(line: &[u8], open: &mut HashMap<String, Call>, visit: &mut impl FnMut(&Call)) -> bool {
     // Most lines call nothing and need not be parsed.
     if memmem::find(line, b"tool_use").is_none() {

@@ -236,7 +236,8 @@ fn handed_over(run: &Run, gate: &TrackedHandoff) -> String {
     }
 }
 
-/// Returns what people have said about earlier visits of a gate, and about earlier versions of reviewed work.
+/// Returns what was said before: about earlier visits of a gate, about earlier versions of reviewed work, and to an agent
+/// that asks again.
 fn decided_before(run: &Run, tracked: &TrackedHandoff) -> Vec<String> {
     let said = |decide: &Decide| match &decide.decision {
         Decision::Approve => None,
@@ -258,8 +259,22 @@ fn decided_before(run: &Run, tracked: &TrackedHandoff) -> Vec<String> {
             };
             notes.filter_map(told).collect()
         }
+        (_, State::AwaitingPerson { ask: Ask::Clarification }) => answered(tracked),
+        (Role::Escalation, _) => {
+            let blocked = tracked.step.about.as_ref().and_then(|about| run.find(about));
+            blocked.map(answered).unwrap_or_default()
+        }
         _ => Vec::new(),
     }
+}
+
+/// Returns what an agent has asked before, and what it was answered.
+fn answered(agent: &TrackedHandoff) -> Vec<String> {
+    let told = |note: &Note| {
+        let question = note.question.as_deref()?.split_whitespace().collect::<Vec<_>>().join(" ");
+        Some(format!("{} answered \u{201c}{question}\u{201d}: {}", note.from, note.text))
+    };
+    agent.handoff.notes.iter().filter_map(told).collect()
 }
 
 /// Returns what was seen of what a question is about: at a gate, of the phases before it.

@@ -220,6 +220,25 @@ fn question_and_answer_of_a_blocked_agent_travel_together() {
 }
 
 #[test]
+fn person_who_is_asked_the_same_again_sees_the_earlier_answer() {
+    let blocked = json!({"outcome": "blocked", "blocked_reason": "missing_requirements", "attempted": ["reading"],
+        "questions": ["Which\nstore?"]});
+    let play = Play::of(FLOW)
+        .tell("build", [Act::Says(blocked.clone()), Act::Says(blocked)])
+        .tell("build?question", [answers("A file.")])
+        .play();
+    let question = |name| baton_engine::flow::question(&play.run, play.find(name)).unwrap();
+    assert_eq!(question("build.question.2").decided_before, ["ana answered “Which store?”: A file."]);
+    let unclear = json!({"outcome": "needs_clarification", "questions": ["Which store?"]});
+    let play = Play::of(FLOW)
+        .tell("build", [Act::Says(unclear.clone()), Act::Says(unclear)])
+        .tell("build?", [answers("A file.")])
+        .play();
+    let again = baton_engine::flow::question(&play.run, play.find("build.1")).unwrap();
+    assert_eq!(again.decided_before, ["ana answered “Which store?”: A file."]);
+}
+
+#[test]
 fn unknown_reason_goes_to_a_person() {
     let play = Play::of(FLOW).tell("build", [blocked("bad_weather")]).play();
     assert!(play.story().ends_with("build.question.1 waits for a person"), "{}", play.story());

@@ -140,7 +140,7 @@ impl Play {
         panic!("it does not come to an end:\n{}", self.story());
     }
 
-    /// One transaction, and one act. Says whether anything happened.
+    /// One transaction, and one act. Returns whether anything happened.
     pub(crate) fn advance(&mut self) -> bool {
         self.now += Duration::from_secs(1);
         self.settle();

@@ -226,7 +226,7 @@ fn assert_sound(play: &Play) {
     }
 }
 
-/// Whatever happens next, as the numbers choose. Says whether anything did.
+/// Whatever happens next, as the numbers choose. Returns whether anything did.
 fn happen(play: &mut Play, numbers: &mut impl Iterator<Item = usize>) -> bool {
     play.now += std::time::Duration::from_secs(1);
     play.settle();

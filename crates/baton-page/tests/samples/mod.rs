@@ -253,7 +253,7 @@ pub(crate) fn pages(theme: Theme, poison: &str) -> Vec<Named> {
     let none = InboxList { waiting: &[], next: None, more: 0 };
     pages.push(("inbox-empty", baton_page::inbox::page(&Viewer { waiting: 0, ..viewer }, &none)));
     pages.push(("question-gate", question(&viewer, waiting, "approve-plan", |_| {})));
-    pages.push(("question-clarification", question(&viewer, asking, "research", |_| {})));
+    pages.push(("question-clarification", question(&viewer, asking, "research", stage::asked_before(poison))));
     pages.push(("question-failure", question(&viewer, failing, "write", |_| {})));
     pages.push((
         "question-signed",

@@ -271,3 +271,9 @@ fn poisoned(value: &Value, poison: &str) -> Value {
         other => other.clone(),
     }
 }
+
+/// Lets the agent ask for a second time.
+pub(crate) fn asked_before(poison: &str) -> impl FnOnce(&mut Question) {
+    let said = format!("ana answered “Which store?”: SQLite{poison}");
+    |question| question.decided_before = vec![said]
+}

@@ -27,7 +27,7 @@ pub fn sentences(text: &str) -> usize {
     count + usize::from(open)
 }
 
-/// Counts the sentences that end in a line; `open` says whether one goes on behind it.
+/// Counts the sentences that end in a line; `open` is true if one continues after it.
 fn ends(line: &str, open: &mut bool) -> usize {
     let mut count = 0;
     for (at, mark) in line.char_indices() {

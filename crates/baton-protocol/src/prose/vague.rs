@@ -81,7 +81,7 @@ struct Together {
 }
 
 impl Together {
-    /// Returns what a token is worth beyond its own points; `more` says whether there was content before it.
+    /// Returns what a token is worth beyond its own points; `more` is true if there was content before it.
     fn extra(&mut self, token: &Token, more: bool) -> u32 {
         let joined = self.before.replace(*token).filter(|before| !before.ends);
         let follows = |flag: u32| joined.is_some_and(|before| before.flags & flag != 0);

@@ -133,7 +133,7 @@ pub(super) fn advance(connection: &Connection, head: Head, transition: Transitio
     Ok(change)
 }
 
-/// Writes a handoff that is new, with its event; says whether it was.
+/// Writes a handoff that is new, with its event. Returns whether it was new.
 pub(super) fn insert(connection: &Connection, change: &Change) -> Result<bool, StoreError> {
     let Change { handoff, event, body } = change;
     let inserted = insert_row(connection, handoff, event.seq, event.head(), body)?;
@@ -143,7 +143,7 @@ pub(super) fn insert(connection: &Connection, change: &Change) -> Result<bool, S
     Ok(inserted)
 }
 
-/// Writes a handoff that has changed, with its event, if it is still what it was before; says whether it was.
+/// Writes a handoff that has changed, with its event, if it is still what it was before. Returns whether it was.
 pub(super) fn update(connection: &Connection, change: &Change) -> Result<bool, StoreError> {
     let Change { handoff, event, body } = change;
     let updated = update_row(connection, handoff, handoff.version - 1, event.head(), body)?;

@@ -101,7 +101,7 @@ impl Wake {
         let _ = tokio::time::timeout(limit.min(LOOK_AGAIN), changed).await;
     }
 
-    /// Begins to watch, the first time. Says whether it did.
+    /// Begins to watch, the first time. Returns whether it did.
     fn starts_to_watch(&self) -> bool {
         let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
         if watcher.is_some() {

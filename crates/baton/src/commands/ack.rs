@@ -1,4 +1,4 @@
-//! `baton ack`: says whether the request was understood.
+//! `baton ack`: acknowledges a request, or lists what is unclear.
 
 use std::path::PathBuf;
 

@@ -13,8 +13,9 @@ use crate::output::Output;
 /// Start with a workflow that runs, or add hooks for coding agents
 ///
 /// Without options it writes a small start: workflow.yaml, two agents of a few lines each, the schema of workflow files
-/// for editors, and what .gitignore lacks. With --from it writes an example instead. Existing files are never changed:
-/// if one of them differs, nothing is written. Running it again changes nothing.
+/// for editors, and a .gitignore. With --from it writes an example instead. It only adds: a .gitignore gets the lines
+/// that it lacks, and if any other file exists with different content, nothing is written. Running it again changes
+/// nothing.
 ///
 /// With the name of a coding agent it adds `baton hook` to its settings and keeps everything else. It also adds
 /// `[hooks]` to baton.toml, a .gitignore to the folder .baton, and a sample workflow.yaml whose agents are those of

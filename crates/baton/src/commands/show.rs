@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use baton_engine::Handoff;
 use baton_engine::engine::{accepted_request, examined_of, shown_document};
-use baton_engine::handoff::{Digest, StateName, WrittenDocument};
+use baton_engine::handoff::{Ask, Digest, StateName, WrittenDocument};
 use baton_engine::people::Question;
 use baton_engine::step::Role;
 use baton_protocol::printable;
@@ -112,7 +112,10 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         // What was said before stands above.
         Some(question) => {
             sheet.heading("");
-            let question = Question { text: String::new(), ..question };
+            let mut question = Question { text: String::new(), ..question };
+            if question.ask != Ask::Gate {
+                question.decided_before.clear();
+            }
             render::question::body(&mut sheet, &question);
             sheet.row("digest", &question.shown.0);
         }

@@ -156,7 +156,15 @@ fn ask(word: &str, pointer: &str) -> Result<Option<Ask>, Wrong> {
         "clarification" => Ok(Some(Ask::Clarification)),
         "gate" => Ok(Some(Ask::Gate)),
         "any" => Ok(None),
-        _ => Err(Wrong::at(format!("{pointer}/ask"), format!("no question offers `{word}`"), suggest(word, &ASKS))),
+        // The kinds that an inbox shows beside these.
+        "escalation" | "limit" | "failure" => {
+            let help = "write `gate`, which also covers escalations, limits and failures";
+            Err(Wrong::at(format!("{pointer}/ask"), format!("`{word}` cannot be chosen alone"), help))
+        }
+        _ => {
+            let message = format!("unknown kind of question `{word}`");
+            Err(Wrong::at(format!("{pointer}/ask"), message, suggest(word, &ASKS)))
+        }
     }
 }
 
@@ -200,6 +208,7 @@ mod tests {
             "- {reject: ''}",
             "- {reject: [a]}",
             "- {ask: reviews, approve: true}",
+            "- {ask: failure, answer: retry}",
             "- {phase: 'a[', approve: true}",
             "- {approve: true, approve: true}",
             "- {approve: true",
@@ -221,8 +230,10 @@ mod tests {
         hint: write a text, or leave it out
         a.yaml:1:12: this must be text, but is a list
         hint: write it as text, in quotation marks
-        a.yaml:1:9: no question offers `reviews`
+        a.yaml:1:9: unknown kind of question `reviews`
         hint: did you mean `review`? known: review, clarification, gate, any
+        a.yaml:1:9: `failure` cannot be chosen alone
+        hint: write `gate`, which also covers escalations, limits and failures
         a.yaml:1:11: `a[` is not a pattern: unclosed character class; missing ']'
         hint: `*` is any name, `**` any path: tools/*/review
         a.yaml:1:19: duplicate key `approve`

@@ -12,8 +12,7 @@ use crate::render::sheet::{Paint, Tint};
 
 /// The terminal, on which somebody else may be drawing progress.
 ///
-/// Whoever draws stops between `hold` and `go_on`, so that nothing is written over what a person reads and types; with
-/// indicatif that is `MultiProgress::clear` and a hidden draw target, and the usual one again.
+/// Whoever draws stops between `hold` and `go_on`, so that nothing is written over what a person reads and types.
 pub(crate) trait Screen: Send + Sync {
     /// Writes a text as it is. It must be printable.
     fn write(&self, text: &str);

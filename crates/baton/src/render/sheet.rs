@@ -44,6 +44,13 @@ impl Tint {
     }
 }
 
+/// How large a terminal is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TerminalSize {
+    pub(crate) columns: usize,
+    pub(crate) rows: usize,
+}
+
 /// Colours text, or leaves it as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Paint {

@@ -19,11 +19,10 @@ use baton_views::activity::{Pulse, thousands};
 use baton_views::run_summary::phases_done;
 use baton_views::sentence::{EventSentence, SentenceSign, going_on, sentences};
 use baton_views::step_name::StepName;
-use baton_views::words::{counted, cut, took};
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-
+use baton_views::words::{briefly, counted, cut, took};
 use jiff::Timestamp;
 
+use super::panel::Panel;
 use super::quiet_keyboard::QuietKeyboard;
 use crate::logs;
 use crate::output::Output;
@@ -49,11 +48,13 @@ const PLACE: (usize, usize) = (12, 28);
 /// On a terminal that is narrower than this, texts go on at its left border.
 const NARROW: usize = 60;
 
+/// The signs that turn in front of what is going on.
+const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
 /// Shows a run on a terminal.
 pub(super) struct Live {
     output: Output,
     clock: Arc<dyn Clock>,
-    bars: MultiProgress,
     drawn: Arc<Mutex<Drawn>>,
     ticker: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
     keyboard: QuietKeyboard,
@@ -61,21 +62,71 @@ pub(super) struct Live {
 
 #[derive(Default)]
 struct Drawn {
-    rows: HashMap<HandoffId, ProgressBar>,
+    panel: Panel,
+    rows: Vec<Row>,
     /// What the agents do.
     pulses: HashMap<HandoffId, Pulse>,
-    /// What is said about each of them beyond that.
-    doing: HashMap<HandoffId, String>,
-    /// Where those write that tell nothing themselves.
-    folders: HashMap<HandoffId, PathBuf>,
-    /// What does not fit.
-    more: Option<ProgressBar>,
-    /// How far the run is; below everything else.
-    total: Option<ProgressBar>,
+    /// How many more are going on than have a row.
+    more: usize,
+    /// When the run began, and how far it is; below everything else.
+    total: Option<(Timestamp, String)>,
+    /// How often it was drawn.
+    ticks: u64,
     /// Whether somebody is asked, so that nothing may be drawn.
     is_held: bool,
     /// What happened meanwhile.
     kept: String,
+}
+
+/// The line of one thing that is going on.
+struct Row {
+    id: HandoffId,
+    name: String,
+    begun: Timestamp,
+    /// Who works on it, or what it waits for.
+    doing: String,
+    tokens: u64,
+    /// Where the agent writes, while it works.
+    folder: Option<PathBuf>,
+    /// The last line of what it has written.
+    output: Option<String>,
+}
+
+impl Drawn {
+    fn lines(&self, now: Timestamp) -> Vec<String> {
+        let since = |begun: Timestamp| briefly(Duration::try_from(now.duration_since(begun)).unwrap_or_default());
+        let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or_default();
+        let name = widest(&mut self.rows.iter().map(|row| columns::width(&row.name)));
+        let time = widest(&mut self.rows.iter().map(|row| since(row.begun).len())).max(4);
+        let spinner = SPINNER[(self.ticks % SPINNER.len() as u64) as usize];
+        let line = |row: &Row| {
+            let place = columns::padded(&row.name, name);
+            format!("{spinner} {place} {:>time$} {}", since(row.begun), self.told(row, now))
+        };
+        let mut lines: Vec<String> = self.rows.iter().map(line).collect();
+        lines.extend((self.more > 0).then(|| format!("  … and {} more", self.more)));
+        lines.extend(self.total.as_ref().map(|(begun, told)| format!("  {} · {told}", since(*begun))));
+        lines
+    }
+
+    /// Writes what is going on in a row: what the agent tells itself, or else the last line that it has written.
+    fn told(&self, row: &Row, now: Timestamp) -> String {
+        let more = match (self.pulses.get(&row.id), &row.output) {
+            (Some(pulse), _) => pulse.told(now),
+            (None, Some(line)) => line.clone(),
+            (None, None) if row.tokens > 0 => format!("{} tokens", row.tokens),
+            (None, None) => String::new(),
+        };
+        printable(&if more.is_empty() { row.doing.clone() } else { format!("{} · {more}", row.doing) })
+    }
+
+    /// Draws everything again.
+    fn refresh(&mut self, output: Output, now: Timestamp) {
+        if !self.is_held {
+            let lines = self.lines(now);
+            output.pass_on(self.panel.replace(lines, output.size_beside()).as_bytes());
+        }
+    }
 }
 
 impl Live {
@@ -83,11 +134,10 @@ impl Live {
         let drawn: Arc<Mutex<Drawn>> = Arc::default();
         let (stop, stopped) = channel();
         let (ticked, time) = (drawn.clone(), clock.clone());
-        // One thread for all lines; each of them could have its own.
-        let thread = std::thread::spawn(move || tick(&ticked, &*time, &stopped));
+        let thread = std::thread::spawn(move || tick(&ticked, output, &*time, &stopped));
         let keyboard = QuietKeyboard::default();
         keyboard.hush();
-        Live { output, clock, bars: output.several(), drawn, ticker: Mutex::new(Some((stop, thread))), keyboard }
+        Live { output, clock, drawn, ticker: Mutex::new(Some((stop, thread))), keyboard }
     }
 
     /// Stops drawing for good; what was told stays.
@@ -98,20 +148,21 @@ impl Live {
             let _ = thread.join();
         }
         let mut drawn = self.drawn();
-        drawn.rows.drain().for_each(|(_, bar)| bar.finish_and_clear());
-        drawn.more.take().into_iter().chain(drawn.total.take()).for_each(|bar| bar.finish_and_clear());
-        let _ = self.bars.clear();
+        let clear = drawn.panel.clear(self.output.size_beside());
         self.keyboard.restore();
-        self.output.pass_on(std::mem::take(&mut drawn.kept).as_bytes());
+        self.output.pass_on(format!("{clear}{}", std::mem::take(&mut drawn.kept)).as_bytes());
     }
 
     /// Prints something that stays.
     pub(super) fn say(&self, text: &str) {
         let mut drawn = self.drawn();
-        match drawn.is_held {
-            true => drawn.kept.push_str(&format!("{text}\n")),
-            false => self.bars.suspend(|| self.output.pass_on(format!("{text}\n").as_bytes())),
+        if drawn.is_held {
+            drawn.kept.push_str(&format!("{text}\n"));
+            return;
         }
+        let clear = drawn.panel.clear(self.output.size_beside());
+        self.output.pass_on(format!("{clear}{text}\n").as_bytes());
+        drawn.refresh(self.output, self.clock.now());
     }
 
     fn drawn(&self) -> MutexGuard<'_, Drawn> {
@@ -138,77 +189,33 @@ impl Live {
     /// Draws what is going on now, and nothing else.
     fn draw(&self, run: &Run, examined: Option<&HandoffId>) {
         let mut drawn = self.drawn();
-        let total = drawn.total.get_or_insert_with(|| self.bars.add(total_row(run, self.clock.now())));
-        total.set_message(how_far(run));
-        let total = total.clone();
         let shown: Vec<&TrackedHandoff> = run.open().filter(|tracked| is_shown(tracked)).collect();
-        let is_open = |id: &HandoffId| shown.iter().take(ROWS_MAX).any(|tracked| tracked.handoff.id == *id);
-        let over: Vec<HandoffId> = drawn.rows.keys().filter(|id| !is_open(id)).cloned().collect();
-        for id in over {
-            drawn.pulses.remove(&id);
-            drawn.doing.remove(&id);
-            drawn.folders.remove(&id);
-            let Some(bar) = drawn.rows.remove(&id) else { continue };
-            bar.finish_and_clear();
-            self.bars.remove(&bar);
-        }
-        let name = |tracked: &TrackedHandoff| cut(&StepName::of(tracked).to_string(), PLACE.1);
-        let names = shown.iter().take(ROWS_MAX).map(|tracked| columns::width(&name(tracked)));
-        let wide = names.max().unwrap_or_default().max(width(run));
-        for tracked in shown.iter().take(ROWS_MAX) {
+        let is_claimed = |tracked: &TrackedHandoff| matches!(tracked.handoff.state, State::Claimed { .. });
+        drawn.pulses.retain(|id, _| shown.iter().any(|tracked| tracked.handoff.id == *id && is_claimed(tracked)));
+        let row = |tracked: &&TrackedHandoff| {
             let id = &tracked.handoff.id;
-            let bar = match drawn.rows.get(id) {
-                Some(bar) => bar.clone(),
-                None => {
-                    let below = drawn.more.as_ref().unwrap_or(&total);
-                    let bar = self.bars.insert_before(below, self.row(tracked));
-                    drawn.rows.insert(id.clone(), bar.clone());
-                    bar
-                }
-            };
-            let doing = match examined == Some(id) && tracked.step.role != Role::Gate {
-                true => format!("{}, its claims are examined", tracked.handoff.terms.to),
-                false => going_on(tracked),
-            };
-            if !matches!(tracked.handoff.state, State::Claimed { .. }) {
-                drawn.pulses.remove(id);
+            let is_examined = examined == Some(id) && tracked.step.role != Role::Gate;
+            let name = printable(&cut(&StepName::of(tracked).to_string(), PLACE.1));
+            let works = is_claimed(tracked) && tracked.step.role != Role::Gate;
+            let folder = works.then(|| run.attempt_folder(id, tracked.handoff.fence));
+            Row {
+                id: id.clone(),
+                name: columns::padded(&name, width(run)),
+                begun: tracked.begun_at.unwrap_or(tracked.handoff.accepted_at),
+                doing: match is_examined {
+                    true => format!("{}, its claims are examined", tracked.handoff.terms.to),
+                    false => going_on(tracked),
+                },
+                tokens: tracked.tokens(),
+                output: folder.as_deref().and_then(logs::last_line),
+                folder,
             }
-            let tokens = tracked.tokens();
-            let tokens = if tokens > 0 { format!(" · {tokens} tokens") } else { String::new() };
-            bar.set_prefix(columns::padded(&printable(&name(tracked)), wide));
-            match drawn.pulses.get(id) {
-                Some(pulse) => bar.set_message(beating(&doing, pulse, self.clock.now())),
-                None => bar.set_message(printable(&format!("{doing}{tokens}"))),
-            }
-            drawn.doing.insert(id.clone(), doing);
-            if matches!(tracked.handoff.state, State::Claimed { .. }) && tracked.step.role != Role::Gate {
-                drawn.folders.insert(id.clone(), run.attempt_folder(id, tracked.handoff.fence));
-            } else {
-                drawn.folders.remove(id);
-            }
-        }
-        let more = shown.len().saturating_sub(ROWS_MAX);
-        match (more, drawn.more.take()) {
-            (0, Some(bar)) => bar.finish_and_clear(),
-            (0, None) => {}
-            (more, bar) => {
-                let bar = bar.unwrap_or_else(|| self.bars.insert_before(&total, styled("  {wide_msg}")));
-                bar.set_message(format!("… and {more} more"));
-                drawn.more = Some(bar);
-            }
-        }
+        };
+        drawn.rows = shown.iter().take(ROWS_MAX).map(row).collect();
+        drawn.more = shown.len().saturating_sub(ROWS_MAX);
+        drawn.total = Some((run.started_at, how_far(run)));
+        drawn.refresh(self.output, self.clock.now());
     }
-
-    fn row(&self, tracked: &TrackedHandoff) -> ProgressBar {
-        let begun = tracked.begun_at.unwrap_or(tracked.handoff.accepted_at);
-        let elapsed = Duration::try_from(self.clock.now().duration_since(begun)).unwrap_or_default();
-        styled("{spinner} {prefix} {elapsed:>4} {wide_msg}").with_elapsed(elapsed)
-    }
-}
-
-fn total_row(run: &Run, now: Timestamp) -> ProgressBar {
-    let elapsed = Duration::try_from(now.duration_since(run.started_at)).unwrap_or_default();
-    styled("  {elapsed} · {wide_msg}").with_elapsed(elapsed)
 }
 
 /// Returns how many phases are done, and what was spent.
@@ -251,46 +258,16 @@ fn width(run: &Run) -> usize {
     names.max().unwrap_or_default().clamp(PLACE.0, PLACE.1)
 }
 
-fn styled(template: &str) -> ProgressBar {
-    // It draws nothing before it stands among the others.
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner());
-    bar.set_style(style.tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ "));
-    bar
-}
-
-/// Writes what an agent does now behind who it is.
-fn beating(doing: &str, pulse: &Pulse, now: Timestamp) -> String {
-    let told = pulse.told(now);
-    printable(&if told.is_empty() { doing.to_owned() } else { format!("{doing} · {told}") })
-}
-
-/// Shows the last line that those have written who tell nothing themselves.
-fn tell_output(drawn: &Drawn) {
-    for (id, folder) in drawn.folders.iter().filter(|(id, _)| !drawn.pulses.contains_key(id)) {
-        let (Some(bar), Some(doing)) = (drawn.rows.get(id), drawn.doing.get(id)) else { continue };
-        if let Some(line) = logs::last_line(folder) {
-            bar.set_message(printable(&format!("{doing} · {line}")));
-        }
-    }
-}
-
-fn tick(drawn: &Mutex<Drawn>, clock: &dyn Clock, stopped: &Receiver<()>) {
-    let mut ticks = 0_u64;
+fn tick(drawn: &Mutex<Drawn>, output: Output, clock: &dyn Clock, stopped: &Receiver<()>) {
     while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-        ticks += 1;
-        let drawn = drawn.lock().unwrap_or_else(PoisonError::into_inner);
-        if !drawn.is_held {
-            if ticks.is_multiple_of(TICKS_PER_LOOK) {
-                tell_output(&drawn);
+        let mut drawn = drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        drawn.ticks += 1;
+        if drawn.ticks.is_multiple_of(TICKS_PER_LOOK) {
+            for row in &mut drawn.rows {
+                row.output = row.folder.as_deref().and_then(logs::last_line);
             }
-            for (id, pulse) in &drawn.pulses {
-                if let (Some(bar), Some(doing)) = (drawn.rows.get(id), drawn.doing.get(id)) {
-                    bar.set_message(beating(doing, pulse, clock.now()));
-                }
-            }
-            drawn.rows.values().chain(&drawn.total).for_each(ProgressBar::tick);
         }
+        drawn.refresh(output, clock.now());
     }
 }
 
@@ -326,10 +303,10 @@ impl Screen for Live {
     }
 
     fn hold(&self) {
-        self.drawn().is_held = true;
+        let mut drawn = self.drawn();
         // Nothing is drawn over what somebody reads and types.
-        let _ = self.bars.clear();
-        self.bars.set_draw_target(ProgressDrawTarget::hidden());
+        drawn.is_held = true;
+        self.output.pass_on(drawn.panel.clear(self.output.size_beside()).as_bytes());
         self.keyboard.restore();
     }
 
@@ -338,7 +315,6 @@ impl Screen for Live {
         drawn.is_held = false;
         self.keyboard.hush();
         self.output.pass_on(std::mem::take(&mut drawn.kept).as_bytes());
-        self.bars.set_draw_target(Output::drawn_beside());
     }
 
     fn paint(&self) -> Paint {

@@ -17,6 +17,10 @@ use crate::sandbox::{BATON, Sandbox};
 /// Nothing takes so long; what does is stuck.
 const TIME_MAX: Duration = Duration::from_secs(60);
 
+fn size(columns: u16) -> Winsize {
+    Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
+}
+
 /// Somebody at a terminal.
 pub(crate) struct Person {
     keyboard: File,
@@ -42,8 +46,7 @@ impl Person {
     pub(crate) fn at(mut command: Command, columns: u16) -> Person {
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
         grantpt(&keyboard).and_then(|()| unlockpt(&keyboard)).expect("it can be used");
-        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&keyboard, size).expect("it has a size");
+        tcsetwinsize(&keyboard, size(columns)).expect("it has a size");
         let name = ptsname(&keyboard, Vec::new()).expect("it has a name").into_string().expect("a path of text");
         let terminal = || -> OwnedFd { File::options().read(true).write(true).open(&name).expect("it opens").into() };
         let child = command
@@ -76,6 +79,11 @@ impl Person {
         let before = before.to_owned();
         self.seen = after.to_owned();
         before
+    }
+
+    /// Makes the window narrower or wider.
+    fn resizes(&self, columns: u16) {
+        tcsetwinsize(&self.keyboard, size(columns)).expect("it has a size");
     }
 
     pub(crate) fn types(&mut self, line: &str) {
@@ -148,7 +156,8 @@ fn files_and_what_was_handed_over_can_be_viewed_before_deciding() {
 fn last_line_of_an_agent_is_shown_while_it_works_and_how_far_the_run_is() {
     let sandbox = Sandbox::new();
     let report = r#"{"baton":1,"document":"report","outcome":"complete","summary":"Read all nine chapters."}"#;
-    let shows = r"printf '\033[32mreading chapter 7\033[0m\n'";
+    let shows =
+        r"printf '\033[32mreading chapter 7\033[0m of a book with so many pages that no terminal shows the line\n'";
     let script = format!(
         "cat > /dev/null; {shows}; until [ -e go ]; do sleep 0.05; done; echo '{report}' > \"$BATON_REPORT_FILE\"\n"
     );
@@ -160,6 +169,11 @@ fn last_line_of_an_agent_is_shown_while_it_works_and_how_far_the_run_is() {
     let mut person = Person::starts(&sandbox, &["run", "talk", "--workspace", "desk", "--id", "talk-1"]);
     person.sees("reader · reading chapter 7");
     person.sees("0 of 1 phase");
+    // The first line fills two rows of a terminal of half the width: both are drawn over.
+    person.sees("\x1b[2A\r");
+    person.resizes(40);
+    person.sees("\x1b[3A\r");
+    person.sees("\x1b[2A\r");
     sandbox.write("desk/go", "");
     person.sees("talk-1 is completed");
     assert_eq!(person.leaves(), Some(0));

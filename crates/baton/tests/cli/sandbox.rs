@@ -128,7 +128,7 @@ impl Sandbox {
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
-        // A folder that is left behind is no reason to fail.
+        // A folder that is left behind does not make a test fail.
         let _ = fs::remove_dir_all(&self.root);
         let _ = fs::remove_dir_all(state_home(&self.root));
     }

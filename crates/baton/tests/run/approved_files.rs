@@ -183,7 +183,7 @@ fn evil(path: &'static str) -> impl Fn(&Site) {
     }
 }
 
-/// Lets an agent leave something that is approved, changes it, and says whether that is noticed.
+/// Lets an agent leave something that is approved, changes it, and returns whether that is noticed.
 fn is_noticed(body: &str, change: impl Fn(&Site)) -> bool {
     let site = Site::new().workflow(GATED).agent("dev", body).agent("ops", "report()");
     let asked = site.run(&[]);

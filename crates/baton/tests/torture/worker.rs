@@ -46,7 +46,7 @@ pub(crate) async fn work(location: &Location, name: &str, seed: u64, calm: bool)
 }
 
 impl Worker {
-    /// Looks once at what there is to do; says whether to go on.
+    /// Looks once at what there is to do. Returns whether to go on.
     async fn round(&mut self) -> Result<bool, StoreError> {
         let seen = self.store.changes();
         if self.dice.chance(0.2) {

@@ -236,7 +236,7 @@ async fn audit(
     Ok(Some(auditor.finish(&rows)))
 }
 
-/// Compares the files that the store has kept with what the journal tells of them. Says whether they are right.
+/// Compares the files that the store has kept with what the journal tells of them. Returns whether they are right.
 async fn compare_files(store: &dyn Store, run: &RunId, auditor: &mut Auditor) -> Result<bool, CommandError> {
     let mut are_right = true;
     for digest in auditor.kept_files() {

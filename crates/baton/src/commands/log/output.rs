@@ -91,7 +91,7 @@ impl Logs {
         Logs { fence: handoff.fence.0, folder, printed: BTreeMap::new() }
     }
 
-    /// Prints what has come since; says whether anything has.
+    /// Prints what has come since. Returns whether anything has.
     fn read_on(&mut self, output: &Output) -> Result<bool, CommandError> {
         let mut has_more = false;
         for path in logs::of_attempt(&self.folder) {
