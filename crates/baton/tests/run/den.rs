@@ -1,6 +1,8 @@
 //! A place for hostile agents: they play their tricks, and tell how each ended.
 
-use std::path::PathBuf;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use baton_testbed::Process;
@@ -37,6 +39,15 @@ pub(crate) fn everybody() -> Vec<Who> {
     if rustix::process::getuid().is_root() { vec![Who::Me, Who::Nobody] } else { vec![Who::Me] }
 }
 
+/// Where a copy of the program is, if one is needed.
+const COPY: &str = "program/baton";
+
+/// Returns whether everybody may enter all folders on the way to a file.
+fn is_open_to_all(path: &Path) -> bool {
+    let is_open = |folder: &Path| fs::metadata(folder).is_ok_and(|folder| folder.permissions().mode() & 0o1 != 0);
+    path.ancestors().skip(1).all(is_open)
+}
+
 /// A site with a home folder and a store of its own.
 pub(crate) struct Den {
     pub(crate) site: Site,
@@ -52,7 +63,17 @@ impl Den {
         );
         let site = Site::with_git().workflow(&flow).agent("dev", &format!("{TRICKS}{body}"));
         site.scratch.write("home/.ssh/id", "secret").folder("records").write("workspace/src/a.txt", "as it was\n");
+        if who == Who::Nobody && !is_open_to_all(Path::new(BATON)) {
+            site.scratch.folder("program");
+            fs::copy(BATON, site.scratch.path(COPY)).expect("the program can be copied");
+        }
         Den { site, who }
+    }
+
+    /// Returns where whoever runs Baton finds the program: the repository may lie where nobody else may look.
+    pub(crate) fn baton_path(&self) -> String {
+        let copy = self.path(COPY);
+        if copy.exists() { copy.to_string_lossy().into_owned() } else { BATON.to_owned() }
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
@@ -60,7 +81,7 @@ impl Den {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.program(BATON);
+        let mut command = self.program(&self.baton_path());
         command.args(arguments);
         command
     }
@@ -86,7 +107,9 @@ impl Den {
     /// Starts the program at a terminal of its own, which belongs to whoever runs it.
     pub(crate) fn at_terminal(&self, arguments: &[&str]) -> Process {
         let mut script = self.program("script");
-        script.args(["-qec", &[&[BATON], arguments].concat().join(" "), "/dev/null"]).env("NO_COLOR", "1");
+        script
+            .args(["-qec", &[&[self.baton_path().as_str()], arguments].concat().join(" "), "/dev/null"])
+            .env("NO_COLOR", "1");
         Process::spawn(&mut script)
     }
 

@@ -4,7 +4,7 @@ use baton_testbed::Process;
 use serde_json::{Value, json};
 
 use crate::den::{Den, RUN_FLOW, everybody};
-use crate::site::{BATON, LONG, end, listen};
+use crate::site::{LONG, end, listen};
 
 /// Something waits for a person here: the run `g`.
 fn with_a_gate(den: &Den) -> String {
@@ -19,6 +19,7 @@ fn with_a_gate(den: &Den) -> String {
 fn commands_of_baton_decide_claim_and_report_nothing_for_an_agent_whatever_it_drops() {
     let body = r#"
 digest, store = open('digest').read(), os.path.join(workspace, '../records/store.db')
+BATON = open('program').read()
 write('report.json', json.dumps({"baton": 1, "document": "report", "id": os.environ["BATON_HANDOFF_ID"],
                                  "outcome": "complete", "summary": "Wrote the parser and its tests."}))
 write('answers.yaml', '- {approve: true}\n')
@@ -50,9 +51,9 @@ for way, before in ways.items():
 tell()
 "#;
     for who in everybody() {
-        let den = Den::new(who, ("", "", ""), &format!("BATON = {BATON:?}\n{body}"));
+        let den = Den::new(who, ("", "", ""), body);
         let digest = with_a_gate(&den);
-        den.site.scratch.write("workspace/digest", digest);
+        den.site.scratch.write("workspace/digest", digest).write("workspace/program", den.baton_path());
         let before = den.baton(&["log", "g", "--json"]).stdout;
         let seen = den.seen();
         let seen = seen.as_object().expect("an object");
