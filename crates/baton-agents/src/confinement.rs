@@ -4,6 +4,7 @@
 //! in the home folder. Keys and the sockets of daemons that would run something outside of the cage are hidden.
 
 mod git;
+mod key_agents;
 mod writes;
 
 use std::path::{Path, PathBuf};
@@ -75,8 +76,7 @@ impl Ground<'_> {
     }
 
     fn furnish_surroundings(&self, cage: &mut Cage) {
-        let temporary = self.environment.get("TMPDIR").map(Path::new).into_iter();
-        temporary.chain(TEMPORARY.map(Path::new)).for_each(|path| cage.open_up(path));
+        self.temporary().iter().for_each(|path| cage.open_up(path));
         for path in CACHES.iter().chain(&self.home).filter_map(|path| Some(self.at_home()?.join(path))) {
             cage.open_up(&path);
         }
@@ -102,10 +102,18 @@ impl Ground<'_> {
     fn secrets(&self) -> Vec<PathBuf> {
         let user = rustix::process::getuid().as_raw();
         let keys = KEYS.iter().filter_map(|path| Some(self.at_home()?.join(path)));
-        // Whoever passes on where it is wants it to be used.
-        let agent = if self.environment.get("SSH_AUTH_SOCK").is_none() { ssh_agent() } else { None };
         let own = [format!("/run/user/{user}"), format!("/tmp/tmux-{user}")].map(PathBuf::from);
-        keys.chain(agent).chain(own).chain(DAEMONS.map(PathBuf::from)).collect()
+        let agents = ssh_agent().into_iter().chain(key_agents::places(self.at_home(), &self.temporary()));
+        // Whoever passes on where it is wants it to be used.
+        let passed_on = self.environment.get("SSH_AUTH_SOCK").map(Path::new);
+        let agents = agents.filter(|place| !passed_on.is_some_and(|passed_on| passed_on.starts_with(place)));
+        keys.chain(agents).chain(own).chain(DAEMONS.map(PathBuf::from)).collect()
+    }
+
+    /// Returns the temporary folders.
+    fn temporary(&self) -> Vec<PathBuf> {
+        let named = self.environment.get("TMPDIR").map(PathBuf::from);
+        named.into_iter().chain(TEMPORARY.map(PathBuf::from)).collect()
     }
 
     fn at_home(&self) -> Option<&Path> {

@@ -24,6 +24,7 @@ mod sources;
 mod transcript;
 mod walk;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -144,8 +145,10 @@ impl Evidence for LocalEvidence {
         examined.extend(self.examine_checks(scene, report).await);
         if let Some(changes) = changes.filter(|_| checks::runs_commands(scene, report)) {
             examined = self.looking(scene, report, move |scene, _, _| pin_again(scene, examined, pinned)).await;
-            let look =
-                move |scene: &Scene, report: &Report, memory: &Memory| after_commands(scene, report, memory, &changes);
+            let told: HashSet<String> = examined.iter().filter_map(|seen| seen.path.clone()).collect();
+            let look = move |scene: &Scene, report: &Report, memory: &Memory| {
+                after_commands(scene, report, memory, (&changes, &told))
+            };
             examined.extend(self.looking(scene, report, look).await);
         }
         examined
@@ -197,13 +200,18 @@ impl Evidence for LocalEvidence {
     }
 
     async fn run(&self, scene: &Scene, check: &CheckCommand) -> CheckOutcome {
-        let Some(writes) = &scene.writes else { return self.carry_out(scene, check, None).await };
-        let before = self.remember(&scene.workspace).await;
-        let outcome = self.carry_out(scene, check, Some(writes)).await;
-        let scene = Scene { before, after: None, earlier: Vec::new(), ..scene.clone() };
-        match self.looking(&scene, &Report::default(), written_elsewhere).await {
-            Some(elsewhere) => outcome::failed(elsewhere, &outcome.tail),
-            None => outcome,
+        let before = match &scene.before {
+            Some(before) => Some(before.clone()),
+            None => self.remember(&scene.workspace).await,
+        };
+        let outcome = self.carry_out(scene, check, scene.writes.as_deref()).await;
+        let scene = Scene { before, after: None, ..scene.clone() };
+        let name = check.name.clone();
+        let look = move |scene: &Scene, report: &Report, memory: &Memory| written(scene, report, memory, &name);
+        let (examined, elsewhere) = self.looking(&scene, &Report::default(), look).await;
+        match elsewhere {
+            Some(elsewhere) => CheckOutcome { examined, ..outcome::failed(elsewhere, &outcome.tail) },
+            None => CheckOutcome { examined, ..outcome },
         }
     }
 }
@@ -247,21 +255,27 @@ fn pin_again(scene: &Scene, mut examined: Vec<ExaminedClaim>, files: usize) -> V
     examined
 }
 
-/// Looks at what has changed while commands ran.
-fn after_commands(scene: &Scene, report: &Report, memory: &Memory, changes: &Changes) -> Vec<ExaminedClaim> {
+/// Looks at what has changed while commands ran, beside the files that are told already.
+fn after_commands(
+    scene: &Scene,
+    report: &Report,
+    memory: &Memory,
+    (changes, told): (&Changes, &HashSet<String>),
+) -> Vec<ExaminedClaim> {
     let Ok(workspace) = WorkspaceFolder::open(&scene.workspace) else { return Vec::new() };
     let since = changes.since(workspace.root(), memory);
-    Comparison::new(&workspace, scene, report, changes).examine_commands(since)
+    Comparison::new(&workspace, scene, report, changes).examine_commands(since, told)
 }
 
-/// Returns what a command has written where it may not, or why nobody can tell.
-fn written_elsewhere(scene: &Scene, report: &Report, memory: &Memory) -> Option<String> {
-    let workspace = WorkspaceFolder::open(&scene.workspace).ok()?;
+/// Returns what has changed while a command ran, and what of it where it may not write, or why nobody can tell.
+fn written(scene: &Scene, report: &Report, memory: &Memory, check: &str) -> (Vec<ExaminedClaim>, Option<String>) {
+    let Ok(workspace) = WorkspaceFolder::open(&scene.workspace) else { return (Vec::new(), None) };
     let changes = Changes::see(workspace.root(), scene, memory, Trust::Proven);
-    let examined = Comparison::new(&workspace, scene, report, &changes).outside();
-    let bad = examined.iter().filter(|one| one.verdict == ClaimFinding::Refuted || one.asks_person);
+    let comparison = Comparison::new(&workspace, scene, report, &changes);
+    let judged = comparison.outside();
+    let bad = judged.iter().filter(|one| one.verdict == ClaimFinding::Refuted || one.asks_person);
     let told: Vec<String> = bad.map(ExaminedClaim::sentence).collect();
-    (!told.is_empty()).then(|| told.join("; "))
+    (comparison.changed_by_check(check), (!told.is_empty()).then(|| told.join("; ")))
 }
 
 /// Makes the name of a check fit for a file.

@@ -3,8 +3,8 @@
 mod approved;
 
 pub use approved::{
-    FileIdentity, ReportedFile, SeenFile, after_approval, changed_since_shown, handed_over, seen_files, unseen,
-    when_asked,
+    FileIdentity, ReportedFile, SeenFile, after_approval, changed_since_shown, handed_over, seen_files,
+    unchanged_since, unseen, when_asked,
 };
 
 use std::any::Any;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_protocol::model::{Report, Request};
-use baton_protocol::rules::Rule;
+use baton_protocol::rules::{Rule, modified_not_declared, writes_outside};
 use baton_protocol::settings::Level;
 use baton_protocol::workflow::Confinement;
 use baton_protocol::{Settings, Severity};
@@ -24,6 +24,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::handoff::Digest;
 use crate::stored;
+
+/// The words for a file that a report names and nobody has made or changed since the first attempt.
+pub const UNCHANGED: &str = "unchanged since before the work began";
 
 /// Looks at what a report claims.
 #[async_trait]
@@ -60,7 +63,7 @@ pub trait Evidence: Send + Sync {
     /// Lists the files that have changed since the attempt began, as far as that can be told.
     async fn changed(&self, scene: &Scene) -> ChangedFiles;
 
-    /// Runs a command and returns whether it passes.
+    /// Runs a command. Returns whether it passes, and what has changed while it ran.
     async fn run(&self, scene: &Scene, check: &CheckCommand) -> CheckOutcome;
 }
 
@@ -199,6 +202,8 @@ pub struct CheckOutcome {
     pub ended: String,
     /// The last that it wrote.
     pub tail: String,
+    /// The files that changed while it ran: people decide about them, too.
+    pub examined: Vec<ExaminedClaim>,
 }
 
 /// What came out about one claim.
@@ -310,6 +315,13 @@ impl ExaminedClaim {
         let (rule, claim, seen) = (rule.to_owned(), claim.into(), seen.into());
         let (path, sha256, mark, allowed) = (None, None, None, None);
         ExaminedClaim { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person: false }
+    }
+
+    /// Returns whether the report names the file, and the attempt or one before it has made or changed it. Only such files
+    /// are handed over: whoever names a file must not thereby make it readable for others.
+    pub fn is_handed_over(&self) -> bool {
+        let is_unnamed = [modified_not_declared::RULE.name, writes_outside::RULE.name].contains(&self.rule.as_str());
+        self.path.is_some() && !is_unnamed && !self.seen.contains(UNCHANGED)
     }
 
     /// Returns what came out in one sentence: the claim, and what was seen of it.

@@ -67,13 +67,17 @@ pub(crate) fn given(run: &Run, receiver: &TrackedHandoff) -> Vec<Handover> {
     handovers
 }
 
-/// Returns the files that a handoff is given by those before it, as they were when they were examined: each once, the latest.
+/// Returns the files that a handoff is given by those before it, as they were when they were examined: each once, the
+/// latest. What a report names without having made it is not among them, nor what it does not name.
 pub(crate) fn files(run: &Run, receiver: &TrackedHandoff) -> Vec<SeenFile> {
     let blocked = receiver.step.about.as_ref().and_then(|about| run.find(about));
     let helps = receiver.step.role == Role::Delegation;
     let all = givers(run, &receiver.step).into_iter().chain(blocked.filter(|_| helps));
     let mut files: Vec<SeenFile> = Vec::new();
-    for file in all.flat_map(|giver| seen_files(&giver.examined)) {
+    let given = |giver: &'_ TrackedHandoff| -> Vec<SeenFile> {
+        seen_files(giver.examined.iter().filter(|examined| examined.is_handed_over())).collect()
+    };
+    for file in all.flat_map(given) {
         files.retain(|known| known.path != file.path);
         files.push(file);
     }

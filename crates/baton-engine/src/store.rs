@@ -43,6 +43,7 @@ use crate::token::AccessToken;
 ///     spent: None, skills: None,
 ///     changed: Vec::new(),
 ///     transcript: None,
+///     examined: Vec::new(),
 /// });
 /// let done = store.apply(Order::new(claimed.id, report), now).await?;
 /// assert!(done.state.name().is_finished());

@@ -219,7 +219,7 @@ impl Evidence for Inspector {
         let (time, passed) = self.0.check(check);
         tokio::time::sleep(time).await;
         let ended = if passed { "exit 0" } else { "exit 1" };
-        CheckOutcome { passed, ended: ended.to_owned(), tail: String::new() }
+        CheckOutcome { passed, ended: ended.to_owned(), tail: String::new(), examined: Vec::new() }
     }
 }
 

@@ -243,10 +243,15 @@ fn left_out(run: &Run) -> impl Iterator<Item = PhaseSummary> {
 /// Counts the verdicts of all attempts, by handoff.
 fn tallies(events: &[Event]) -> HashMap<HandoffId, EvidenceTally> {
     let mut tallies: HashMap<HandoffId, EvidenceTally> = HashMap::new();
-    for event in events.iter().filter(|event| event.is(EventKind::Verified)) {
-        let Ok(Fact::Happened(Command::Verify(verify))) = event.fact() else { continue };
+    let tells = |event: &&Event| event.is(EventKind::Verified) || event.is(EventKind::Reported);
+    for event in events.iter().filter(tells) {
+        let examined = match event.fact() {
+            Ok(Fact::Happened(Command::Verify(verify))) => verify.examined,
+            Ok(Fact::Happened(Command::Report(report))) => report.examined,
+            _ => continue,
+        };
         let tally = tallies.entry(event.handoff.clone()).or_default();
-        for examined in &verify.examined {
+        for examined in &examined {
             match examined.verdict {
                 ClaimFinding::Verified => tally.verified += 1,
                 ClaimFinding::Refuted => tally.refuted += 1,

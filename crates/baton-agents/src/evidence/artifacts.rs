@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use baton_engine::evidence::{ExaminedClaim, Scene};
+use baton_engine::evidence::{ExaminedClaim, Scene, UNCHANGED};
 use baton_protocol::model::Report;
-use baton_protocol::rules::{artifact_empty, artifact_missing, artifact_outside_workspace};
+use baton_protocol::rules::{artifact_empty, artifact_missing, artifact_outside_workspace, file_not_modified};
 use baton_protocol::surroundings::{PathState, Workspace};
 
 use super::changes::{Changes, Trace};
@@ -30,17 +30,21 @@ struct Places<'a> {
     files: FileEyes<'a>,
     given: Vec<WorkspaceFolder>,
     changes: &'a Changes,
+    /// Files that the phase may write by their very names.
+    outputs: Vec<String>,
 }
 
 impl<'a> Places<'a> {
     fn open(workspace: &'a WorkspaceFolder, scene: &Scene, changes: &'a Changes) -> Self {
         let given = scene.output_directory.iter().chain([&scene.folder]);
         let files = FileEyes::new(workspace, &scene.views);
+        let outputs = scene.writes.iter().flatten();
         Places {
             workspace,
             files,
             given: given.filter_map(|folder| WorkspaceFolder::open(folder).ok()).collect(),
             changes,
+            outputs: outputs.filter_map(|path| named::inside(workspace.root(), Path::new(path))).collect(),
         }
     }
 
@@ -63,6 +67,9 @@ impl<'a> Places<'a> {
             }
             PathState::File { bytes: 0 } => refuted(&artifact_empty::RULE, claim, "but it is an empty file"),
             PathState::Folder { empty: true } => refuted(&artifact_empty::RULE, claim, "but it is an empty folder"),
+            PathState::File { .. } | PathState::Folder { .. } if self.is_owed(path) => {
+                refuted(&file_not_modified::RULE, claim, format!("but it is {UNCHANGED}"))
+            }
             PathState::Folder { empty: false } => {
                 let seen = format!("a folder with something in it{}", self.since(path));
                 self.files.pin(verified(&artifact_missing::RULE, there, seen), path)
@@ -75,13 +82,23 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Notes that a file was there before the work began and has not changed since: nobody has made it.
-    fn since(&self, path: &str) -> &'static str {
+    /// Returns whether the phase is there to write this very file, and it is as it was.
+    fn is_owed(&self, path: &str) -> bool {
+        let inner = named::inside(self.workspace.root(), Path::new(path));
+        let is_named = inner.is_some_and(|inner| self.outputs.contains(&inner));
+        is_named && self.trace(path) == Some(Trace::Same)
+    }
+
+    fn trace(&self, path: &str) -> Option<Trace> {
         let root = self.workspace.root();
-        let trace = named::inside(root, Path::new(path)).map(|inner| self.changes.trace(root, &inner));
-        match trace {
-            Some(Trace::Same) => ", unchanged since before the work began",
-            Some(Trace::Changed(..) | Trace::Never | Trace::Outside | Trace::Unknown(_)) | None => "",
+        named::inside(root, Path::new(path)).map(|inner| self.changes.trace(root, &inner))
+    }
+
+    /// Notes that a file was there before the work began and has not changed since: nobody has made it.
+    fn since(&self, path: &str) -> String {
+        match self.trace(path) {
+            Some(Trace::Same) => format!(", {UNCHANGED}"),
+            Some(Trace::Changed(..) | Trace::Never | Trace::Outside | Trace::Unknown(_)) | None => String::new(),
         }
     }
 }

@@ -138,6 +138,11 @@ impl Changes {
         self.before.as_ref().is_some_and(|before| holds(&before.files, path))
     }
 
+    /// Returns whether a file was seen after this attempt, and not ignored.
+    pub(super) fn holds(&self, path: &str) -> bool {
+        self.after.files.contains_key(path)
+    }
+
     /// Returns whether a file is again as it was before the first attempt of this handoff: an undone change does not
     /// count.
     pub(super) fn is_undone(&self, path: &str) -> bool {

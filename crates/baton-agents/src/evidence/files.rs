@@ -89,6 +89,8 @@ impl<'a> FileEyes<'a> {
             };
             let claim = format!("`{path}` was changed while the checks ran");
             let told = unverifiable(&artifact_changed::RULE, claim, told);
+            // What no report names is not handed over, whoever changes it.
+            let told = if seen.is_handed_over() { told } else { ExaminedClaim { rule: seen.rule.clone(), ..told } };
             *seen = match now {
                 FileIdentity::There { sha256, mark } => ExaminedClaim { path: seen.path.clone(), sha256, mark, ..told },
                 FileIdentity::Nothing => ExaminedClaim { path: seen.path.clone(), ..told },

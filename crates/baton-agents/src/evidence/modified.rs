@@ -26,6 +26,9 @@ const CONFIGURATION: &str = "baton.toml";
 /// How many files are listed one by one.
 const TOLD: usize = 20;
 
+/// How many files that no report names are identified, as many as a decision is bound to.
+const IDENTIFIED: usize = 1_000;
+
 /// What the changes are compared with.
 pub(super) struct Comparison<'a> {
     files: FileEyes<'a>,
@@ -89,6 +92,7 @@ impl<'a> Comparison<'a> {
     pub(super) fn examine_commands(
         &self,
         changed: Result<BTreeMap<String, Change>, &'static str>,
+        told: &HashSet<String>,
     ) -> Vec<ExaminedClaim> {
         let claim = "while the checks ran";
         let is_restricted = self.scene.writes.is_some();
@@ -106,19 +110,23 @@ impl<'a> Comparison<'a> {
         for stranger in self.sort(&artifacts, |_, _| false).own {
             examined.push(refuted(&artifact_changed::RULE, format!("{stranger} {claim}"), "but it was handed over"));
         }
-        let strangers =
-            self.sort(&rest, |path, _| if is_restricted { self.writes.fit(path) } else { self.named.hold(path) });
         if is_restricted {
+            let strangers = self.sort(&rest, |path, _| self.writes.fit(path));
             let may = format!("but only {} may be written", self.may_write());
             examined
                 .extend(tell(&strangers.own, |told| refuted(&writes_outside::RULE, format!("{told} {claim}"), &*may)));
-        } else if !strangers.own.is_empty() {
-            let told = in_one(&strangers.own);
-            examined.push(unverifiable(
-                &modified_not_declared::RULE,
-                format!("{claim} {told}"),
-                "which no report names",
-            ));
+        }
+        let is_new = |(path, _): &(&String, &Change)| !told.contains(*path) && !self.named.hold(path);
+        let new: Vec<(&String, &Change)> = rest.iter().filter(is_new).collect();
+        let (fitting, strange): (Vec<_>, Vec<_>) = new.into_iter().partition(|(path, _)| self.writes.fit(path));
+        let rule = &modified_not_declared::RULE;
+        examined.extend(
+            self.pinned(&fitting, |words| verified(rule, format!("{words} {claim}"), "where it may be written")),
+        );
+        if !is_restricted {
+            let seen = "which no report names";
+            let strange: Vec<_> = strange.into_iter().filter(|(path, _)| !self.may_be_of_others(path)).collect();
+            examined.extend(self.pinned(&strange, |words| unverifiable(rule, format!("{words} {claim}"), seen)));
         }
         examined
     }
@@ -236,11 +244,30 @@ impl<'a> Comparison<'a> {
 
     /// Puts down each of some changes, with what identifies the file: people decide about it although no report names it.
     fn pinned(&self, changes: &[(&String, &Change)], entry: impl Fn(String) -> ExaminedClaim) -> Vec<ExaminedClaim> {
-        let told =
-            changes.iter().take(TOLD).map(|(path, change)| self.files.pin(entry(in_words(path, **change)), path));
-        let rest = changes.len().saturating_sub(TOLD);
-        let rest = (rest > 0).then(|| entry(format!("{rest} more files changed")));
+        let identified = changes.iter().take(IDENTIFIED);
+        let told = identified.map(|(path, change)| self.files.pin(entry(in_words(path, **change)), path));
+        let rest = changes.len().saturating_sub(IDENTIFIED);
+        let rest = (rest > 0).then(|| entry(format!("{rest} more files, which no decision is bound to, were changed")));
         told.chain(rest).collect()
+    }
+
+    /// Puts down what has changed since a check began first: what follows may build on it, and no report names it.
+    pub(super) fn changed_by_check(&self, check: &str) -> Vec<ExaminedClaim> {
+        let rule = &modified_not_declared::RULE;
+        let ran = format!("while the check `{check}` ran");
+        let changed = self.changes.during().and_then(|during| Ok((during, self.changes.left_over()?)));
+        let (during, left_over) = match changed {
+            Ok(changed) => changed,
+            Err(why) => return vec![unverifiable(rule, format!("what changed {ran} cannot be checked"), why)],
+        };
+        let all: Vec<(&String, &Change)> = during.iter().chain(&left_over).collect();
+        let mut examined = self.pinned(&all, |words| verified(rule, format!("{words} {ran}"), ""));
+        // Git may ignore what a build makes; whoever names it in `writes` wants it to be looked at.
+        let is_unseen = |path: &&String| !self.changes.holds(path) && self.root.join(path).is_file();
+        let outputs = self.scene.writes.iter().flatten().filter(is_unseen);
+        let made = |path: &String| verified(rule, format!("`{path}` exists, which the check `{check}` may write"), "");
+        examined.extend(outputs.map(|path| self.files.pin(made(path), path)));
+        examined
     }
 
     /// Looks for files that would tell Baton itself how to work, from its next command on: that is for people to say.

@@ -14,7 +14,7 @@ const TAIL_CHARS: usize = 2 * 1024;
 pub(super) fn of(ended: &ProcessEnd) -> CheckOutcome {
     match ended {
         ProcessEnd::Exited { status, tail, .. } => {
-            CheckOutcome { passed: status.success(), ended: describe(*status), tail: end(tail) }
+            CheckOutcome { passed: status.success(), ended: describe(*status), tail: end(tail), examined: Vec::new() }
         }
         ProcessEnd::TimedOut { limit, tail } => failed(format!("killed after {} seconds", limit.as_secs_f64()), tail),
         ProcessEnd::Silent { limit, tail } => {
@@ -27,7 +27,7 @@ pub(super) fn of(ended: &ProcessEnd) -> CheckOutcome {
 
 /// A command that did not pass.
 pub(super) fn failed(ended: String, tail: &str) -> CheckOutcome {
-    CheckOutcome { passed: false, ended, tail: end(tail) }
+    CheckOutcome { passed: false, ended, tail: end(tail), examined: Vec::new() }
 }
 
 fn end(tail: &str) -> String {

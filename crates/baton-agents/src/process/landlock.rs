@@ -12,6 +12,8 @@ use landlock::{
     Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
 };
 
+use rustix::thread::{CapabilitySet, CapabilitySets, remove_capability_from_bounding_set, set_capabilities};
+
 use super::cage::{Access, Cage};
 
 /// The newest rules that we know; an older kernel enforces those that it has.
@@ -45,7 +47,21 @@ pub(super) fn try_out() -> Result<(), &'static str> {
 
 /// Restricts this thread and whatever it starts, for ever.
 pub(super) fn restrict(cage: &Cage) -> io::Result<()> {
-    enforce(cage).map(|_| ()).map_err(|error| io::Error::other(format!("Landlock: {error}")))
+    enforce(cage).map_err(|error| io::Error::other(format!("Landlock: {error}")))?;
+    drop_capabilities()
+}
+
+/// Takes all capabilities from this thread and whatever it starts: Landlock is about files, but root also makes devices,
+/// loads modules and gives files away.
+fn drop_capabilities() -> io::Result<()> {
+    // Root gets at every start whatever is in the bounding set. Who may not change that set is told so at the first one.
+    for number in 0..u64::BITS {
+        if remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number)).is_err() {
+            break;
+        }
+    }
+    let none = CapabilitySet::empty();
+    Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
 }
 
 fn enforce(cage: &Cage) -> Result<RestrictionStatus, RulesetError> {
@@ -62,7 +78,7 @@ fn enforce(cage: &Cage) -> Result<RestrictionStatus, RulesetError> {
         .add_rules(path_beneath_rules(["/"], AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(visible(cage, Path::new("/")), reading))?
         .add_rules(path_beneath_rules(DEVICES, everything))?
-        .add_rules(path_beneath_rules(writable(cage), everything))?
+        .add_rules(path_beneath_rules(writable(cage), everything & !(AccessFs::MakeBlock | AccessFs::MakeChar)))?
         .restrict_self()
 }
 

@@ -79,7 +79,7 @@ async fn criteria_with_a_command_are_run_once() {
     Verified claim-refuted: the criterion “Counted: `echo x >> runs`” holds, exit code 0
     Verified claim-refuted: the criterion “`test -s docs/plan.md` passes” holds, exit code 0
     Refuted claim-refuted: the criterion “`false` exits with 0” does not hold, exit code 1
-    Unverifiable modified-not-declared: while the checks ran `runs` was created, which no report names
+    Unverifiable modified-not-declared: `runs` was created while the checks ran, which no report names
     ");
     assert_eq!(fs::read_to_string(stage.path("runs")).unwrap(), "x\n");
 }

@@ -60,11 +60,12 @@ impl RunLoop<'_> {
                 Prepared::Elsewhere => continue,
                 Prepared::Nothing | Prepared::Impossible(_) => claim(&self.driver.claimant, None),
             };
-            let is_agent = matches!(prepared, Prepared::Told { .. });
-            if before.is_none() && is_agent {
+            // What a command changes is told to people, too.
+            let is_measured = matches!(prepared, Prepared::Told { .. } | Prepared::Nothing);
+            if before.is_none() && is_measured {
                 before = self.driver.evidence.remember(&draft.run.definition.workspace).await;
             }
-            let before = before.clone().filter(|_| is_agent);
+            let before = before.clone().filter(|_| is_measured);
             let baseline = before.as_ref().and_then(|before| before.digest.clone());
             if draft.apply(&id, Command::Claim(Claim { baseline, ..claim })).is_err() {
                 continue;

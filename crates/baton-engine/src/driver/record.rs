@@ -75,7 +75,8 @@ fn recorded(draft: &mut Draft, id: &HandoffId, fence: Fence, finished: &Finished
         }
         Finished::Checked(outcome) => {
             let document = checked(draft, id, outcome);
-            let report = HandIn::new(fence, Ending::Complete, document);
+            let examined = outcome.examined.clone();
+            let report = HandIn { examined, ..HandIn::new(fence, Ending::Complete, document) };
             draft.apply(id, Command::Report(report))
         }
     }

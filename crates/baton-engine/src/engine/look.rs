@@ -160,7 +160,7 @@ pub fn examined_of(events: &[Event]) -> Vec<ExaminedClaim> {
             // That approved files are as they were adds nothing to what was seen of them.
             Ok(Fact::Happened(Command::Verify(verify))) if !verify.examined.is_empty() => return verify.examined,
             // What was seen before belongs to another report.
-            Ok(Fact::Happened(Command::Report(_))) => return Vec::new(),
+            Ok(Fact::Happened(Command::Report(report))) => return report.examined,
             _ => {}
         }
     }

@@ -40,13 +40,16 @@ pub struct ReportedFile {
     pub examined: ExaminedClaim,
 }
 
+/// How many unchanged files are named.
+const NAMED: usize = 20;
+
 /// The words for a file that is not what was approved.
 const CHANGED_SINCE: &str = "has changed since it was shown";
 
 /// Returns the files that were looked at.
-pub fn seen_files(examined: &[ExaminedClaim]) -> impl Iterator<Item = SeenFile> {
+pub fn seen_files<'e>(examined: impl IntoIterator<Item = &'e ExaminedClaim>) -> impl Iterator<Item = SeenFile> {
     examined
-        .iter()
+        .into_iter()
         .filter_map(|examined| Some(SeenFile { path: examined.path.clone()?, sha256: examined.sha256.clone() }))
 }
 
@@ -98,6 +101,24 @@ pub fn after_approval(examined: &[ExaminedClaim], now: &[FileIdentity]) -> Optio
     };
     let examined = examined.iter().map(compare).collect();
     (!same).then_some(examined)
+}
+
+/// Says which files are as they were when a person rejected them; `None` if none of them is.
+pub fn unchanged_since(rejected: &[ExaminedClaim], now: &[ExaminedClaim]) -> Option<String> {
+    let of = |examined: &ExaminedClaim| Some((examined.path.clone()?, examined.identity()));
+    let before: Vec<(String, FileIdentity)> = rejected.iter().filter_map(of).collect();
+    let files: Vec<(String, FileIdentity)> = now.iter().filter_map(of).collect();
+    let same: Vec<String> =
+        files.iter().filter(|file| before.contains(file)).map(|(path, _)| format!("`{path}`")).collect();
+    let more = same.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    match same.len() {
+        0 => None,
+        all if all == files.len() && all == before.len() => {
+            Some("since then, none of the files has changed".to_owned())
+        }
+        _ => Some(format!("unchanged since then: {}{more}", same[..same.len().min(NAMED)].join(", "))),
+    }
 }
 
 /// Returns which approved files are not what was shown; nothing if that is not why somebody is asked.

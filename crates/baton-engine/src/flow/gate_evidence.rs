@@ -1,7 +1,7 @@
 //! What a person is told at a gate: what was seen of the work and the checks that the run stands on there, and which files
 //! the decision is bound to.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use baton_protocol::rules::{artifact_changed, claim_refuted};
 
@@ -41,9 +41,15 @@ pub(super) fn without_files(run: &Run, step: &Step) -> Vec<ExaminedClaim> {
 /// Returns what is shown at a gate, in the order in which it was seen. Of a file that several reports name, the last
 /// counts.
 pub(crate) fn gate_lines(run: &Run, step: &Step) -> Vec<GateLine> {
-    let mut telling = Telling::default();
-    for tracked in stands_on(run, step) {
-        telling.take(tracked);
+    let work = stands_on(run, step);
+    let told = work.iter().filter(|tracked| !tracked.examined.is_empty() && tracked.step.role != Role::Check);
+    let mut telling = Telling { names_phases: told.count() > 1, ..Telling::default() };
+    for (place, tracked) in work.iter().enumerate().filter(|(_, tracked)| tracked.step.role != Role::Check) {
+        let paths = tracked.examined.iter().filter_map(|examined| examined.path.clone());
+        telling.reported.extend(paths.map(|path| (path, place)));
+    }
+    for (place, tracked) in work.into_iter().enumerate() {
+        telling.take(tracked, place);
     }
     telling.finish()
 }
@@ -51,6 +57,10 @@ pub(crate) fn gate_lines(run: &Run, step: &Step) -> Vec<GateLine> {
 /// Collects from the latest to the earliest.
 #[derive(Default)]
 struct Telling {
+    /// Whether each line says which phase it is about.
+    names_phases: bool,
+    /// The files that phases report, each with the place of the earliest such phase; the latest phase has the first place.
+    reported: HashMap<String, usize>,
     lines: Vec<GateLine>,
     /// The files of later reports; in their order, what lies in a folder follows it.
     later: BTreeSet<String>,
@@ -61,27 +71,31 @@ struct Telling {
 }
 
 impl Telling {
-    fn take(&mut self, tracked: &TrackedHandoff) {
+    fn take(&mut self, tracked: &TrackedHandoff, place: usize) {
+        let is_check = tracked.step.role == Role::Check;
         let mut own = HashSet::new();
         let mut lines = Vec::new();
         for examined in &tracked.examined {
+            let examined = self.with_phase(tracked, examined);
             match &examined.path {
                 // A report may name a file as made and as changed: it is the same file, and is told once.
                 Some(path) if self.later.contains(path) => {}
+                // It is told how it differs from what was reported.
+                Some(path) if is_check && self.reported.get(path).is_some_and(|earlier| *earlier > place) => {}
                 Some(path) => {
                     if !own.insert(path.clone()) {
                         continue;
                     } else if self.files < FILES_MAX {
                         self.files += 1;
-                        lines.push(self.file(tracked, examined, path));
+                        lines.push(self.file(tracked, &examined, path));
                     } else {
                         self.files_left_out += 1;
                     }
                 }
-                None => lines.extend(self.other(examined.clone())),
+                None => lines.extend(self.other(examined)),
             }
         }
-        if tracked.step.role == Role::Check {
+        if is_check {
             lines.extend(self.other(check(tracked)));
         }
         self.later.extend(own);
@@ -92,6 +106,16 @@ impl Telling {
         let folder = format!("{path}/");
         let is_worked_in = self.later.range(folder.clone()..).next().is_some_and(|later| later.starts_with(&folder));
         GateLine::File(ReportedFile { phase: tracked.step.phase.clone(), is_worked_in, examined: examined.clone() })
+    }
+
+    /// Names the phase of a line, if several have something to say. A check is named in what was seen of it.
+    fn with_phase(&self, tracked: &TrackedHandoff, examined: &ExaminedClaim) -> ExaminedClaim {
+        let mut examined = examined.clone();
+        if self.names_phases && tracked.step.role != Role::Check {
+            let last = if examined.seen.is_empty() { &mut examined.claim } else { &mut examined.seen };
+            *last = format!("{last} · phase {}", tracked.step.phase);
+        }
+        examined
     }
 
     fn other(&mut self, examined: ExaminedClaim) -> Option<GateLine> {

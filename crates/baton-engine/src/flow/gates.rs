@@ -247,8 +247,10 @@ fn decided_before(run: &Run, tracked: &TrackedHandoff) -> Vec<String> {
     };
     match (tracked.step.role, &tracked.handoff.state) {
         (Role::Gate, _) => {
-            let earlier = handover::earlier_visits(run, &tracked.step).into_iter();
-            earlier.filter_map(|visit| visit.decided.as_ref().and_then(said)).collect()
+            let earlier = handover::earlier_visits(run, &tracked.step);
+            let last = earlier.iter().rev().map(|visit| &visit.sent_back).find(|examined| !examined.is_empty());
+            let since = last.and_then(|rejected| evidence::unchanged_since(rejected, &tracked.examined));
+            earlier.iter().filter_map(|visit| visit.decided.as_ref().and_then(said)).chain(since).collect()
         }
         (Role::Work, State::AwaitingPerson { ask: Ask::Review }) => {
             let notes = tracked.handoff.notes.iter();
@@ -257,7 +259,8 @@ fn decided_before(run: &Run, tracked: &TrackedHandoff) -> Vec<String> {
                 About::Question => Some(format!("{} asked: {}", note.from, note.text)),
                 About::Refuted | About::Resolution | About::Answer | About::Requeued => None,
             };
-            notes.filter_map(told).collect()
+            let since = evidence::unchanged_since(&tracked.sent_back, &tracked.examined);
+            notes.filter_map(told).chain(since).collect()
         }
         (_, State::AwaitingPerson { ask: Ask::Clarification }) => answered(tracked),
         (Role::Escalation, _) => {

@@ -6,7 +6,7 @@ use super::claim::held;
 use super::resume::start_over;
 use super::{Action, Refusal};
 use crate::Fence;
-use crate::evidence::Transcript;
+use crate::evidence::{self, ExaminedClaim, Transcript};
 use crate::handoff::{Ask, Digest, Handoff, State, WrittenDocument};
 use crate::sabotage::{Bug, planted};
 use crate::session::Spent;
@@ -28,6 +28,8 @@ pub struct HandIn {
     pub changed: Vec<String>,
     /// What shows which tools the agent really called, where its program tells.
     pub transcript: Option<Transcript>,
+    /// What Baton saw of a command that it ran itself. What agents report is verified in a step of its own.
+    pub examined: Vec<ExaminedClaim>,
 }
 
 /// How an attempt ended that did not fail.
@@ -49,7 +51,16 @@ pub enum Ending {
 impl HandIn {
     /// Hands in a report of which nothing else is known.
     pub fn new(fence: Fence, ending: Ending, document: WrittenDocument) -> HandIn {
-        HandIn { fence, ending, document, spent: None, skills: None, changed: Vec::new(), transcript: None }
+        HandIn {
+            fence,
+            ending,
+            document,
+            spent: None,
+            skills: None,
+            changed: Vec::new(),
+            transcript: None,
+            examined: Vec::new(),
+        }
     }
 
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
@@ -60,8 +71,8 @@ impl HandIn {
             return Err(Refusal::NotAcknowledged { given: self.fence });
         }
         handoff.last_report = Some(digest);
-        handoff.evidence = None;
-        handoff.has_files = false;
+        handoff.evidence = evidence::digest(&self.examined);
+        handoff.has_files = self.examined.iter().any(|examined| examined.path.is_some());
         let (state, actions) = match &self.ending {
             Ending::Complete if handoff.terms.verify => (State::Verifying, vec![Action::Verify]),
             Ending::Complete if handoff.review_owed => asked(Ask::Review),

@@ -147,7 +147,7 @@ impl Evidence for Nobody {
     }
 
     async fn run(&self, _: &Scene, _: &CheckCommand) -> CheckOutcome {
-        CheckOutcome { passed: true, ended: String::new(), tail: String::new() }
+        CheckOutcome { passed: true, ended: String::new(), tail: String::new(), examined: Vec::new() }
     }
 }
 

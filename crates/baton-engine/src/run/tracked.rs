@@ -46,6 +46,8 @@ pub struct TrackedHandoff {
     pub transcript: Option<Transcript>,
     /// What the evidence showed about it.
     pub examined: Vec<ExaminedClaim>,
+    /// What was seen of the work that a person sent back last.
+    pub sent_back: Vec<ExaminedClaim>,
     /// The last decision of a person.
     pub decided: Option<Decide>,
     /// What was last decided to follow.
@@ -210,6 +212,7 @@ impl TrackedHandoff {
             baselines: Vec::new(),
             transcript: None,
             examined: Vec::new(),
+            sent_back: Vec::new(),
             decided: None,
             route: None,
             ended: 0,
@@ -257,7 +260,7 @@ impl TrackedHandoff {
                 };
                 self.refused = None;
                 self.changed.clone_from(&report.changed);
-                self.examined.clear();
+                self.examined.clone_from(&report.examined);
                 self.transcript.clone_from(&report.transcript);
                 self.attempt.spent = report.spent.or(self.attempt.spent);
                 self.attempt.said = self.report().and_then(|report| report.tokens_used.as_ref()?.as_u64()).unwrap_or(0);
@@ -300,6 +303,9 @@ impl TrackedHandoff {
             // While others must decide the same, it is not decided.
             Fact::Happened(Command::Decide(decide)) if !matches!(handoff.state, State::AwaitingPerson { .. }) => {
                 self.decided = Some(decide.clone());
+                if matches!(decide.decision, Decision::Reject { .. } | Decision::Ask { .. }) {
+                    self.sent_back.clone_from(&self.examined);
+                }
                 self.next_turn(NextTurn::Fresh);
             }
             Fact::Happened(Command::Route(route)) => self.route = Some(route.clone()),

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::document::{StoredFailure, StoredWritten};
-use super::evidence::StoredTranscript;
+use super::document::{StoredFailure, StoredWritten, owned, stored};
+use super::evidence::{StoredExamined, StoredTranscript};
 use super::finite;
 use crate::Fence;
 use crate::evidence::Transcript;
@@ -88,6 +88,8 @@ pub(super) struct StoredReport<'s> {
     changed: Cow<'s, [String]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     transcript: Option<StoredTranscript<'s>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    examined: Vec<StoredExamined<'s>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -259,7 +261,7 @@ impl From<StoredHeartbeat<'_>> for Heartbeat {
 
 impl<'s> From<&'s HandIn> for StoredReport<'s> {
     fn from(report: &'s HandIn) -> Self {
-        let HandIn { fence, ending, document, spent, skills, changed, transcript } = report;
+        let HandIn { fence, ending, document, spent, skills, changed, transcript, examined } = report;
         StoredReport {
             fence: *fence,
             ending: ending.into(),
@@ -269,13 +271,15 @@ impl<'s> From<&'s HandIn> for StoredReport<'s> {
             skills: skills.as_ref().map(Cow::from),
             changed: changed.into(),
             transcript: transcript.as_ref().map(StoredTranscript::from),
+            examined: stored(examined),
         }
     }
 }
 
 impl From<StoredReport<'_>> for HandIn {
     fn from(stored: StoredReport<'_>) -> Self {
-        let StoredReport { fence, ending, document, tokens_used, spent, skills, changed, transcript } = stored;
+        let StoredReport { fence, ending, document, tokens_used, spent, skills, changed, transcript, examined } =
+            stored;
         let older = || Some(Spent { output: tokens_used?, ..Spent::default() });
         HandIn {
             fence,
@@ -285,6 +289,7 @@ impl From<StoredReport<'_>> for HandIn {
             skills: skills.map(Cow::into_owned),
             changed: changed.into_owned(),
             transcript: transcript.map(Transcript::from),
+            examined: owned(examined),
         }
     }
 }

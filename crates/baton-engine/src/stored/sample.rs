@@ -137,6 +137,7 @@ fn report(ending: Ending) -> Command {
         skills: Some(several("skills")),
         changed: several("changed"),
         transcript: Some(Transcript { path: text("path"), sha256: text("sha256") }),
+        examined: vec![examined()],
         ..HandIn::new(Fence(1), ending, written())
     })
 }

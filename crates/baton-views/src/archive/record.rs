@@ -45,11 +45,15 @@ fn stamped(event: &Event, mut told: Map<String, Value>) -> Value {
 }
 
 fn files(fact: &Fact) -> Option<Map<String, Value>> {
-    let Fact::Happened(Command::Verify(verify)) = fact else { return None };
+    let (examined, kept) = match fact {
+        Fact::Happened(Command::Verify(verify)) => (&verify.examined, &*verify.kept),
+        Fact::Happened(Command::Report(report)) => (&report.examined, &[][..]),
+        _ => return None,
+    };
     let seen =
         |seen: &ExaminedClaim| Some(json!({ "path": seen.path.as_ref()?, "sha256": seen.sha256, "mark": seen.mark }));
-    let files: Vec<Value> = verify.examined.iter().filter_map(seen).collect();
-    (!files.is_empty()).then(|| object([("looked_at", files.into()), ("kept", json!(verify.kept))]))
+    let files: Vec<Value> = examined.iter().filter_map(seen).collect();
+    (!files.is_empty()).then(|| object([("looked_at", files.into()), ("kept", json!(kept))]))
 }
 
 fn acknowledgment(fact: &Fact) -> Option<Map<String, Value>> {

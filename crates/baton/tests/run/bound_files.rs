@@ -266,3 +266,142 @@ fn link_to_a_view_in_an_approved_folder_is_told_as_open_and_asked_about_once() {
         assert_eq!(ended.code, Some(0), "{link}: {}", ended.stderr);
     }
 }
+
+/// Asserts that a gate shows a file as it is, and that nothing follows an approval of it if it changes after that.
+fn binds(site: &Site, gate: &str, file: &str, told: &str) {
+    let asked = site.run(&[]);
+    assert_eq!(asked.code, Some(3), "{}", asked.stderr);
+    let shown = site.baton(&["show", &format!("t.{gate}")]).stdout;
+    assert!(shown.contains(&format!("✓ {told} (sha256 ")), "{shown}");
+    let content = site.scratch.read(format!("workspace/{file}"));
+    let kept = site.baton(&["show", &format!("t.{gate}"), "--file", file]);
+    assert_eq!((kept.code, kept.stdout.trim()), (Some(0), content.trim()), "{}", kept.stderr);
+    site.scratch.write(format!("workspace/{file}"), "EVIL");
+    assert_eq!(approve(site, gate).code, Some(0));
+    let again = site.resume(&[]);
+    assert_eq!(again.code, Some(3), "{}", again.stderr);
+    assert!(again.stderr.contains(&format!("`{file}` has changed since it was shown")), "{}", again.stderr);
+    assert!(site.told().latest("ship").is_none(), "nothing has followed");
+}
+
+#[test]
+fn file_that_a_check_makes_or_changes_is_shown_and_bound() {
+    for (check, file, told) in [
+        ("check: \"echo MADE > made.sql\"", "made.sql", "`made.sql` was created while the check `build` ran"),
+        (
+            "check: \"echo MADE > made.sql\", writes: [made.sql]",
+            "made.sql",
+            "`made.sql` was created while the check `build` ran",
+        ),
+        ("check: \"echo more >> old.txt\"", "old.txt", "`old.txt` was changed while the check `build` ran"),
+        // Git ignores it, but the workflow says that the check makes it.
+        (
+            "check: \"echo MADE > app.bin\", writes: [app.bin]",
+            "app.bin",
+            "`app.bin` exists, which the check `build` may write",
+        ),
+    ] {
+        let site = site(&gated(&format!("  - {{id: build, {check}}}\n"), GATE));
+        site.scratch.write("workspace/old.txt", "old\n").write("workspace/.gitignore", "*.bin\n");
+        assert!(site.program("git").args(["init", "-q", "workspace"]).status().expect("git runs").success());
+        binds(&site, "ok.1", file, told);
+    }
+}
+
+#[test]
+fn file_that_a_check_removes_is_told_and_its_return_is_noticed() {
+    let site = site(&gated("  - {id: clean, check: \"rm old.txt\"}\n", GATE));
+    site.scratch.write("workspace/old.txt", "old\n");
+    assert_eq!(site.run(&[]).code, Some(3));
+    let shown = site.baton(&["show", "t.ok.1"]).stdout;
+    assert!(shown.contains("✓ `old.txt` was deleted while the check `clean` ran"), "{shown}");
+    site.scratch.write("workspace/old.txt", "EVIL");
+    assert_eq!(approve(&site, "ok.1").code, Some(0));
+    let again = site.resume(&[]);
+    assert!(again.stderr.contains("`old.txt` has changed since it was shown"), "{}", again.stderr);
+}
+
+#[test]
+fn file_that_the_checks_of_a_phase_make_is_shown_and_bound() {
+    for (writes, why) in [("", "which no report names"), (", writes: ['*.sql']", "where it may be written")] {
+        let flow = format!(
+            "name: gates\n{AGENTS}\nphases:\n  - {{id: code, agent: code, review: blocking{writes}, \
+             verify: [{{name: build, run: \"echo MADE > made.sql\"}}]}}\n  - {{id: ship, agent: ops}}\n"
+        );
+        let site = site(&flow);
+        let sign = if writes.is_empty() { "?" } else { "✓" };
+        let asked = site.run(&[]);
+        assert_eq!(asked.code, Some(3), "{}", asked.stderr);
+        let shown = site.baton(&["show", "t.code.1"]).stdout;
+        let told = format!("{sign} `made.sql` was created while the checks ran, {why} (sha256 ");
+        assert!(shown.contains(&told), "{shown}");
+        site.scratch.write("workspace/made.sql", "EVIL");
+        assert_eq!(approve(&site, "code.1").code, Some(0));
+        let again = site.resume(&[]);
+        assert!(again.stderr.contains("`made.sql` has changed since it was shown"), "{}", again.stderr);
+    }
+}
+
+#[test]
+fn every_file_that_no_report_names_is_bound() {
+    let body = "for n in range(30): write(f'm{n:02}.sql', str(n))\nreport()";
+    let site = site(&gated("", GATE)).agent("code", body);
+    binds(&site, "ok.1", "m29.sql", "`design.sql` exists, 6 bytes · phase design");
+}
+
+#[test]
+fn evidence_of_several_phases_names_the_phase_of_each_line() {
+    let flow = format!(
+        "name: gates\n{AGENTS}\nphases:\n  - id: p\n    parallel:\n      - {{id: one, agent: code, writes: [code.sql]}}\n      \
+         - {{id: two, agent: design, writes: [design.sql]}}\n{GATE}  - {{id: ship, agent: ops}}\n"
+    );
+    let site = site(&flow);
+    assert_eq!(site.run(&[]).code, Some(3));
+    let gate = site.baton(&["show", "t.ok.1"]).stdout;
+    for line in
+        ["✓ `code.sql` exists, 4 bytes · phase p/one (sha256 ", "✓ `design.sql` exists, 6 bytes · phase p/two (sha256 "]
+    {
+        assert!(gate.contains(line), "{line}: {gate}");
+    }
+    let (_, evidence) = gate.split_once("evidence").expect("evidence is shown");
+    let (evidence, _) = evidence.split_once("options").expect("choices are shown");
+    assert!(evidence.lines().count() > 3 && evidence.lines().all(|line| line.contains(" · phase p/")), "{gate}");
+}
+
+#[test]
+fn gate_says_what_is_unchanged_since_it_was_rejected() {
+    // The second visit only changes what it is told to change.
+    let code = "write('code.sql', 'CODE' + os.environ['BATON_HANDOFF_ID'])\nwrite('kept.sql', 'KEPT')\n\
+        report(artifacts=['code.sql', 'kept.sql'])";
+    for (body, told) in [
+        (code, "unchanged since then: `kept.sql`"),
+        ("write('code.sql', 'CODE')\nreport(artifacts=['code.sql'])", "since then, none of the files has changed"),
+    ] {
+        let flow = format!(
+            "name: gates\n{AGENTS}\nphases:\n  - {{id: code, agent: code}}\n  \
+             - {{id: ok, gate: {{items: [the migration]}}, on_failure: code}}\n  - {{id: ship, agent: ops}}\n"
+        );
+        let site = site(&flow).agent("code", body);
+        assert_eq!(site.run(&[]).code, Some(3));
+        assert!(!site.baton(&["show", "t.ok.1"]).stdout.contains("since then"));
+        let shown = find(&site.told(), "ok.1").handoff.shown().expect("something is shown").0;
+        let rejected = ["reject", "t.ok.1", "--note", "name the table", "--yes", "--shown", &shown];
+        assert_eq!(site.baton(&rejected).code, Some(0));
+        assert_eq!(site.resume(&[]).code, Some(3));
+        let gate = site.baton(&["show", "t.ok.2"]).stdout;
+        assert!(gate.contains("rejected it: name the table") && gate.contains(told), "{gate}");
+    }
+}
+
+#[test]
+fn review_says_what_is_unchanged_since_it_was_rejected() {
+    let flow = format!("name: gates\n{AGENTS}\nphases:\n  - {{id: code, agent: code, review: blocking}}\n");
+    let site = site(&flow);
+    assert_eq!(site.run(&[]).code, Some(3));
+    let shown = find(&site.told(), "code.1").handoff.shown().expect("something is shown").0;
+    let rejected = ["reject", "t.code.1", "--note", "name the table", "--yes", "--shown", &shown];
+    assert_eq!(site.baton(&rejected).code, Some(0));
+    assert_eq!(site.resume(&[]).code, Some(3));
+    let review = site.baton(&["show", "t.code.1"]).stdout;
+    assert!(review.contains("since then, none of the files has changed"), "{review}");
+}

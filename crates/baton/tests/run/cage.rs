@@ -228,6 +228,40 @@ fn what_protected_an_attempt_is_recorded_and_its_lack_is_shown_at_gates() {
     }
 }
 
+#[test]
+fn key_agent_that_no_variable_names_cannot_be_used() {
+    let body = "places = open(os.path.join(workspace, 'places')).read().split()\n\
+        for place in places:\n    environment = dict(os.environ, SSH_AUTH_SOCK=place)\n    \
+        seen[place] = subprocess.run(['ssh-add', '-l'], env=environment, capture_output=True).returncode\ntell()";
+    for who in everybody() {
+        let den = Den::new(who, ("", "", ""), body);
+        // As OpenSSH makes it for a log-in, as a password manager does, and where somebody has put it.
+        let places =
+            [den.path("ssh-Xq7/agent.7"), den.path("home/.1password/agent.sock"), den.path("mine/my-ssh.sock")];
+        den.site.scratch.folder("ssh-Xq7").folder("home/.1password").folder("mine");
+        let agents: Vec<Process> = places
+            .iter()
+            .map(|place| {
+                let agent = Process::spawn(den.program("ssh-agent").args(["-D", "-a"]).arg(place));
+                agent.stdout.find("SSH_AUTH_SOCK", LONG).expect("the agent runs");
+                agent
+            })
+            .collect();
+        let lines: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+        den.site.scratch.write("workspace/places", lines.join("\n"));
+        // It says 1 if it has no keys, and 2 if nobody answers.
+        for place in &places {
+            let listed = den.program("ssh-add").arg("-l").env("SSH_AUTH_SOCK", place).output().expect("ssh-add runs");
+            assert_eq!(listed.status.code(), Some(1), "outside of the cage it answers: {listed:?}");
+        }
+        let seen = den.seen();
+        for line in &lines {
+            assert_eq!(seen[line], json!(2), "{who:?}: {seen}");
+        }
+        agents.into_iter().for_each(|mut agent| agent.terminate());
+    }
+}
+
 /// Makes a home folder with a folder for keys. Temporary files can be changed, those in memory too, so it must not be among
 /// them.
 fn home_beyond_temporary_folders(name: &OsStr) -> PathBuf {
@@ -243,7 +277,7 @@ fn home_beyond_temporary_folders(name: &OsStr) -> PathBuf {
 
 #[test]
 fn bubblewrap_that_cannot_make_namespaces_is_told_and_something_else_protects() {
-    let body = "home = os.environ['HOME']\ntrick('keys', lambda: open(home + '/.ssh/id').read())\n\
+    let body = "import socket\nhome = os.environ['HOME']\ntrick('keys', lambda: open(home + '/.ssh/id').read())\n\
         trick('notes', lambda: open(home + '/notes').read())\ntrick('changed', lambda: write(home + '/notes', 'x'))\n\
         trick('written', lambda: write('new.txt', 'x'))\n\
         trick('driver', lambda: os.kill(os.getppid(), signal.SIGKILL))\n\
@@ -251,7 +285,11 @@ fn bubblewrap_that_cannot_make_namespaces_is_told_and_something_else_protects() 
         trick('store', lambda: open(home + '/records/store.db', 'rb').read(1))\n\
         trick('store changed', lambda: open(home + '/records/store.db', 'ab').write(b'x'))\n\
         trick('store replaced', lambda: os.rename(home + '/records', home + '/other'))\n\
-        trick('journal of the store', lambda: write(home + '/records/store.db-journal', 'x'))\ntell()";
+        trick('journal of the store', lambda: write(home + '/records/store.db-journal', 'x'))\n\
+        trick('kernel', lambda: os.close(os.open('/proc/sys/kernel/core_pattern', os.O_WRONLY)))\n\
+        trick('device', lambda: os.mknod('/tmp/baton-was-here', 0o60600, os.makedev(7, 0)))\n\
+        trick('owner', lambda: os.chown(home + '/notes', 1, 1))\n\
+        trick('host name', lambda: socket.sethostname('baton-was-here'))\ntell()";
     let den = Den::new(Who::Me, ("", "", ""), body);
     let home = home_beyond_temporary_folders(den.site.scratch.root().file_name().expect("a name"));
     std::fs::write(home.join(".ssh/id"), "secret").expect("our own folder");
@@ -280,7 +318,9 @@ fn bubblewrap_that_cannot_make_namespaces_is_told_and_something_else_protects() 
     let killed = seen.as_object_mut().expect("an object").remove("driver");
     assert!(killed.is_some_and(|killed| ["EPERM", "ESRCH"].contains(&killed.as_str().unwrap_or_default())), "it lives");
     assert!(ended.stderr.contains("partly caged by Landlock"), "this kernel has none: {}", ended.stderr);
-    let (readable, written) = (json!({"notes": "of mine"}), json!({"written": null}));
+    // Root has no capability either.
+    let readable = json!({"notes": "of mine", "owner": "EPERM", "host name": "EPERM"});
+    let written = json!({"written": null});
     for (trick, outcome) in seen.as_object().expect("an object") {
         let expected = readable.get(trick).or(written.get(trick)).cloned().unwrap_or(json!("EACCES"));
         assert_eq!(*outcome, expected, "{trick}: {seen}");

@@ -210,7 +210,8 @@ fn check_that_writes_where_it_may_not_fails_and_what_it_wrote_is_named() {
         assert_eq!(ended.code == Some(0), is_done, "{writes}: {}", ended.stderr);
         let (shown, log) = (site.baton(&["show", "t.build.1"]).stdout, site.baton(&["log", "t", "--json"]).stdout);
         for told in [shown, log] {
-            assert_eq!(told.contains("`old.txt` was changed"), !is_done, "{writes}: {told}");
+            assert!(told.contains("`old.txt` was changed while the check `build` ran"), "{writes}: {told}");
+            assert_eq!(told.contains("`old.txt` was changed, but only"), !is_done, "{writes}: {told}");
         }
     }
 }
@@ -280,6 +281,13 @@ fn old_file_is_there_but_was_not_made() {
     assert!(shown.contains("`old.txt` exists, 10 bytes, unchanged since before the work began"), "{shown}");
     assert!(shown.contains("`out/a.txt` exists, 5 bytes (sha256"), "{shown}");
     assert!(!shown.contains("made") && !shown.contains("artifact-missing"), "{shown}");
+}
+
+#[test]
+fn old_file_is_refuted_where_the_phase_is_to_write_that_very_file() {
+    let named = ", \"artifacts\": [\"./old.txt\", \"out/a.txt\"]";
+    let site = site(", writes: [old.txt, 'out/**']", "true", named);
+    assert_caught(&site, &["claims to have made `./old.txt`, but it is unchanged since before the work began"]);
 }
 
 #[test]

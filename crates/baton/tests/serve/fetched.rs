@@ -16,7 +16,10 @@ const WRITES: &str = "case $BATON_HANDOFF_ID in *.plan.*) file=plan.md;; *) file
 
 /// A run in which `qa` is to review what `dev` has made.
 fn reviewing() -> (Premises, Running) {
-    let premises = Premises::new().workflow(FLOW, WRITES);
+    reviewing_in(Premises::new().workflow(FLOW, WRITES))
+}
+
+fn reviewing_in(premises: Premises) -> (Premises, Running) {
     let person = premises.token(&["--role", "approver"]);
     let mut server = premises.serve_flow();
     server.as_owner_of(&person);
@@ -73,6 +76,28 @@ fn agent_elsewhere_reads_the_files_that_were_handed_over_to_it_and_no_others() {
     assert!(read(&server, secret)["answer"].is_null());
     server.as_owner_of(&stranger);
     assert_eq!(server.get(&address).problem(404), "unknown");
+}
+
+#[test]
+fn agent_elsewhere_gets_neither_what_no_report_names_nor_what_nobody_made() {
+    let writes = WRITES.replace("$file\nprintf", "$file\necho unnamed > notes-$BATON_PHASE.txt\nprintf");
+    let writes = writes.replace(r#"{"path": "%s"}"#, r#"{"path": "%s"}, {"path": ".env"}"#);
+    assert!(writes.contains("notes-") && writes.contains(".env"), "{writes}");
+    let premises = Premises::new().workflow(FLOW, &writes);
+    premises.scratch.write("workspace/.env", "password");
+    let (premises, mut server) = reviewing_in(premises);
+    let shown = server.get("/api/v1/handoffs/t.build.1").expect(200);
+    let seen: Vec<&str> =
+        shown["examined"].as_array().expect("claims").iter().filter_map(|claim| claim["path"].as_str()).collect();
+    assert!(seen.contains(&".env") && seen.contains(&"notes-build.txt"), "people see both: {shown:#}");
+    let qa = premises.token(&["--role", "agent", "--agent", "qa"]);
+    server.as_owner_of(&qa);
+    let claimed = server.post("/api/v1/claims", &json!({ "agent": "team/qa" })).expect(200);
+    let given = claimed["claims"][0]["artifacts"].as_array().expect("files");
+    let paths: Vec<&str> = given.iter().filter_map(|file| file["path"].as_str()).collect();
+    assert_eq!(paths, ["parser.rs"], "{claimed:#}");
+    let secret = "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8";
+    assert_eq!(server.get(&format!("/api/v1/handoffs/t.review.1/artifacts/{secret}")).problem(404), "unknown");
 }
 
 #[test]
