@@ -152,7 +152,7 @@ async fn report(store: &dyn Store, claimed: ClaimedHandoff) {
 }
 
 fn written(document: &Value) -> WrittenDocument {
-    WrittenDocument::new(Dialect::Native, &document.to_string())
+    WrittenDocument::new(Dialect::Native, document.to_string())
 }
 
 /// A time that goes on.
