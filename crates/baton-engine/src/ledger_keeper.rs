@@ -250,6 +250,10 @@ impl Store for LedgerKeeper {
         self.0.store.find(id).await
     }
 
+    async fn find_all(&self, ids: &[HandoffId]) -> Result<Vec<Handoff>, StoreError> {
+        self.0.store.find_all(ids).await
+    }
+
     async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, StoreError> {
         self.0.store.ids_beginning_with(prefix, limit).await
     }

@@ -90,6 +90,15 @@ pub trait Store: Send + Sync {
     /// Finds a handoff.
     async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, StoreError>;
 
+    /// Finds several handoffs at once, in any order; those that are not there are left out.
+    async fn find_all(&self, ids: &[HandoffId]) -> Result<Vec<Handoff>, StoreError> {
+        let mut found = Vec::with_capacity(ids.len());
+        for id in ids {
+            found.extend(self.find(id).await?);
+        }
+        Ok(found)
+    }
+
     /// Returns the ids that begin like this, in their order.
     async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, StoreError>;
 

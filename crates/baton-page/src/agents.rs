@@ -24,6 +24,8 @@ pub struct AgentRow {
     pub oldest: Option<Timestamp>,
     /// How many it works on.
     pub working: u64,
+    /// How many of its handoffs wait for somebody else: a person, or another agent that helps.
+    pub held_up: u64,
     /// What came of its work.
     pub figures: AgentFigures,
 }
@@ -82,29 +84,31 @@ fn agents(viewer: &Viewer<'_>, list: &AgentList<'_>) -> Markup {
 }
 
 fn card(viewer: &Viewer<'_>, row: &AgentRow) -> Markup {
-    let AgentRow { name, is_paused, limit, waiting, oldest, working, figures } = row;
+    let AgentRow { name, is_paused, limit, waiting, oldest, working, held_up, figures } = row;
     html! {
         li.card data-item {
             div.card-head {
                 a.card-name href=(address::with_query(address::RUNS, &[("text", name)])) { (name) }
                 @if *is_paused { (pill("interrupted", "paused")) }
                 @else if *working > 0 { (pill("running", &format!("{working} working"))) }
-                @if *waiting > 0 { (pill("waiting", &format!("{waiting} waiting"))) }
+                @if *waiting > 0 { (pill("pending", &format!("{waiting} queued"))) }
+                @if *held_up > 0 { (pill("waiting", &format!("{held_up} held up"))) }
             }
             p.why {
                 @if *is_paused { "Nothing is handed out while the queue is paused." }
                 @else if *waiting == 0 && *working == 0 {
-                    @if figures.ended == 0 { "No work so far." } @else { "Nothing waits." }
+                    @if *held_up > 0 { "Goes on when a person has decided, or another agent has helped." }
+                    @else if figures.ended == 0 { "No work so far." } @else { "Nothing waits." }
                 }
                 @else if let Some(oldest) = oldest { "The oldest was sent " (since(*oldest, viewer.now)) "." }
                 @if let Some(limit) = limit { " At most " (limit) " at the same time." }
             }
-            dl.figures {
+            @if figures.ended > 0 { dl.figures {
                 div { dt { "Verified completions" } dd { (figures.verified) span.quiet { " of " (figures.ended) " ended" } } }
                 div { dt { "Accepted at once" } dd { (share(figures.first_pass, figures.verified)) } }
                 div { dt { "Refuted claims" } dd { (share(figures.refuted, figures.claims)) } }
                 div { dt { "Cost per completion" } dd { (price(figures)) } }
-            }
+            } }
         }
     }
 }

@@ -4,7 +4,7 @@ use baton_engine::journal::Event;
 use baton_engine::run::Run;
 use baton_engine::{EventKind, HandoffId};
 use baton_views::timeline::in_words;
-use baton_views::words::{cut, one_line};
+use baton_views::words::{counted, cut, one_line};
 use jiff::Timestamp;
 use maud::{Markup, html};
 
@@ -53,7 +53,10 @@ fn list(journal: &JournalPage<'_>) -> Markup {
     let last = journal.events.last().map_or(0, |event| event.seq);
     html! {
         div #(live::RUN_JOURNAL) {
-            p.quiet { "Events " (first) " to " (last) " of " (run.seq) ". Each is bound to the one before it; "
+            p.quiet { "Events " (first) " to " (last) " of " (run.seq)
+                @let left_out = journal.events.iter().filter(|event| !is_told(event)).count();
+                @if left_out > 0 { ", without " (counted(left_out, "heartbeat")) }
+                ". Each is bound to the one before it; "
                 code { "baton audit verify" } " proves it." }
             ol.events {
                 @for event in journal.events.iter().filter(is_told).rev() { (row(event, &step_of(run, &event.handoff), None)) }

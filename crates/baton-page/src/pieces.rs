@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_engine::evidence::ClaimFinding;
 use baton_engine::session::Spending;
 use baton_views::activity::thousands;
-use baton_views::words::{ago, briefly, cut, span, took};
+use baton_views::words::{ago, cut, took};
 use jiff::Timestamp;
 use maud::{Markup, html};
 
@@ -18,11 +18,6 @@ const TEXT_BYTES_MAX: usize = 6_000;
 /// Shows how long ago something was. The script keeps it current and adds the reader's own time.
 pub(crate) fn since(at: Timestamp, now: Timestamp) -> Markup {
     html! { time.ago datetime=(at) title=(utc(at)) { (ago(at, now)) } }
-}
-
-/// Shows for how long something has been going on. The script keeps it current.
-pub(crate) fn lasting(from: Timestamp, now: Timestamp) -> Markup {
-    html! { time.lasting datetime=(from) title=(utc(from)) { (briefly(span(from, now))) } }
 }
 
 /// Shows a time. The script turns it into the reader's own.

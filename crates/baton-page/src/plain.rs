@@ -203,7 +203,9 @@ pub fn agents(list: &AgentList<'_>, now: Timestamp) -> String {
     for row in list.rows {
         let paused = if row.is_paused { " · paused" } else { "" };
         let oldest = row.oldest.map(|at| format!(", the oldest sent {}", ago(at, now))).unwrap_or_default();
-        text.push_str(&format!("{}  {} working · {} waiting{oldest}{paused}\n", row.name, row.working, row.waiting));
+        let held_up = if row.held_up > 0 { format!(" · {} held up", row.held_up) } else { String::new() };
+        let counts = format!("{} working · {} queued{oldest}{held_up}{paused}", row.working, row.waiting);
+        text.push_str(&format!("{}  {counts}\n", row.name));
         let figures = &row.figures;
         text.push_str(&format!(
             "  {} of {} ended were completed, {} at once; {} of {} claims refuted\n",

@@ -85,7 +85,10 @@ pub fn page(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
     let here = address::question(&question.handoff);
     let title = headline(question);
     let live = Frame::live(&title, Section::Inbox, &here, Some(address::EVENTS));
-    let frame = Frame { is_typed_in: true, is_decided_on: true, ..live };
+    let forms = decide(viewer, page);
+    // Not everybody may decide, and not every question is one of yes or no.
+    let is_decided_on = forms.0.contains("id=\"decide-approve\"");
+    let frame = Frame { is_typed_in: true, is_decided_on, ..live };
     layout::page(
         viewer,
         &frame,
@@ -99,7 +102,7 @@ pub fn page(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
             @if let Some(refused) = page.refused { div.cause role="alert" { p.cause-what { "Not decided: " (refused.why) } } }
             div.decision-page {
                 div { (subject(page)) }
-                section.decide #decision aria-label="Your decision" { (decide(viewer, page)) }
+                section.decide #decision aria-label="Your decision" { (forms) }
             }
             (history(page))
         },

@@ -11,7 +11,7 @@ use baton_engine::step::Role;
 use baton_engine::{EventKind, HandoffId};
 use baton_views::graph::{of_run, svg};
 use baton_views::run_summary::{RunSummary, size};
-use baton_views::standing::RunStanding;
+use baton_views::standing::{RunStanding, waits_for};
 use baton_views::step_name::StepName;
 use baton_views::words::{DID_NOT_PASS, counted, cut, one_line};
 use maud::{Markup, PreEscaped, html};
@@ -19,7 +19,7 @@ use maud::{Markup, PreEscaped, html};
 use crate::inbox::asked;
 use crate::journal::{row as journal_row, step_of};
 use crate::layout::{self, Frame, Section, Viewer};
-use crate::pieces::{cost, empty, hidden, lasting, length, moment, pill, since};
+use crate::pieces::{cost, empty, hidden, length, moment, pill, since};
 use crate::root_cause::RootCause;
 use crate::run_state::{self, RunState};
 use crate::timeline::Timeline;
@@ -69,7 +69,8 @@ impl RunPage<'_> {
             return asked(first);
         }
         let is_driven = matches!(self.standing, RunStanding::Driven(_));
-        if let Some(waits) = run_state::waits_for(self.run, viewer.now).filter(|_| is_driven) {
+        let open = self.run.open().map(|tracked| &tracked.handoff);
+        if let Some(waits) = waits_for(open, viewer.now).filter(|_| is_driven) {
             return waits;
         }
         let mut phases = Vec::new();
@@ -182,9 +183,6 @@ fn head(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
             dl.figures {
                 div { dt { "Started" } dd { (since(page.run.started_at, viewer.now)) } }
                 @if finished.is_some() { div { dt { "Took" } dd { (length(total.took)) } } }
-                @else if page.state() != RunState::Interrupted {
-                    div { dt { "Running for" } dd { (lasting(page.run.started_at, viewer.now)) } }
-                }
                 div { dt { "Spent" } dd { (cost(&total.spending, total.tokens)) } }
                 div { dt { "Handoffs" } dd { (size(page.run)) ", " (counted(total.attempts, "attempt")) } }
                 div { dt { "Evidence" } dd { @let signs = total.evidence.signs(); @if signs.is_empty() { "–" } @else { (signs) } } }
@@ -406,7 +404,7 @@ fn legend() -> Markup {
     html! {
         p.legend {
             @for (class, words) in entries {
-                span { svg.(class) width="12" height="10" aria-hidden="true" { rect.(class) width="12" height="10" rx="3" {} } " " (words) }
+                span { svg width="12" height="10" aria-hidden="true" { rect.(class) width="12" height="10" rx="3" {} } " " (words) }
             }
             span { "⋯ silence, drawn short" }
         }

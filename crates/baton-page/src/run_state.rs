@@ -1,13 +1,11 @@
 //! The honest state of a run, in one word, and why it waits, in one sentence.
 
 use baton_engine::Handoff;
-use baton_engine::handoff::{State, StateName};
+use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::readable_claimant;
-use baton_engine::run::{Run, TrackedHandoff};
-use baton_engine::step::Role;
 use baton_views::details::ListedRun;
 use baton_views::standing::RunStanding;
-use baton_views::words::{ago, ahead, cut, one_line};
+use baton_views::words::{ago, cut, one_line};
 use jiff::Timestamp;
 
 /// The longest reason in a list.
@@ -98,7 +96,9 @@ pub fn why(listed: &ListedRun, asked: &str, now: Timestamp) -> String {
         }
         return format!("{} must decide {}{more}", capital(&first.person), step(listed, first.handoff.as_str()));
     }
-    standing(&listed.standing, &listed.root, &listed.phases, now)
+    let is_driven = matches!(listed.standing, RunStanding::Driven(_));
+    let waits = listed.waits_for.clone().filter(|_| is_driven);
+    waits.unwrap_or_else(|| standing(&listed.standing, &listed.root, &listed.phases, now))
 }
 
 /// Writes in one sentence how a run stands that waits for nobody.
@@ -116,33 +116,6 @@ pub fn standing(standing: &RunStanding, root: &Handoff, phases: &[String], now: 
         RunStanding::Ended(StateName::Cancelled) => "Called off".to_owned(),
         RunStanding::Ended(_) => "All phases are done".to_owned(),
     }
-}
-
-/// Returns what a run without active work waits for: a time, a worker, or help. `None` if somebody works, or nothing is
-/// open.
-pub fn waits_for(run: &Run, now: Timestamp) -> Option<String> {
-    let is_step = |tracked: &&TrackedHandoff| !matches!(tracked.step.role, Role::Run | Role::Group);
-    let open: Vec<&TrackedHandoff> = run.open().filter(is_step).collect();
-    let works = |tracked: &&TrackedHandoff| matches!(tracked.handoff.state, State::Claimed { .. } | State::Verifying);
-    if open.iter().any(works) {
-        return None;
-    }
-    open.into_iter().find_map(|tracked| {
-        let (handoff, phase) = (&tracked.handoff, &tracked.step.phase);
-        match &handoff.state {
-            State::Pending { ready_at } if *ready_at > now => {
-                let failure = handoff.last_failure.as_ref().map(|failure| one_line(&failure.message));
-                let why = failure.map(|why| format!(": {}", cut(&why, REASON_MAX))).unwrap_or_default();
-                Some(format!("{phase} is tried again {}{why}", ahead(*ready_at, now)))
-            }
-            State::Pending { .. } if !handoff.terms.is_reserved() => {
-                let queue = one_line(handoff.terms.queue());
-                Some(format!("{phase} waits for a worker of {queue}, sent {}", ago(handoff.changed_at, now)))
-            }
-            State::Blocked { reason } => Some(format!("{phase} is blocked: {}", cut(&one_line(reason), REASON_MAX))),
-            _ => None,
-        }
-    })
 }
 
 fn step<'n>(listed: &ListedRun, name: &'n str) -> &'n str {

@@ -19,6 +19,10 @@ const GAP_SHARE: f64 = 0.06;
 /// The narrowest bar, in percent.
 const BAR_WIDTH_MIN: f64 = 0.7;
 
+/// While a run goes on, the scale is stretched in steps of this factor: bars grow into free room and stay where they are
+/// otherwise, instead of all moving with every second.
+const ROOM_TO_GROW: f64 = 1.15;
+
 /// More attempts of one handoff than this are drawn as one bar.
 const BARS_MAX: usize = 12;
 
@@ -106,7 +110,8 @@ impl Timeline {
             (id, bars)
         };
         let bars: HashMap<HandoffId, Vec<Bar>> = drawing.into_iter().map(finish).collect();
-        let scale = Scale::of(bars.values().flatten(), run.started_at, end);
+        let is_over = run.root().handoff.state.finished_at().is_some();
+        let scale = Scale::of(bars.values().flatten(), run.started_at, end, if is_over { 1.0 } else { ROOM_TO_GROW });
         Timeline { bars, scale }
     }
 
@@ -265,7 +270,8 @@ struct Scale {
 }
 
 impl Scale {
-    fn of<'b>(bars: impl Iterator<Item = &'b Bar>, start: Timestamp, end: Timestamp) -> Scale {
+    /// Makes the scale of these bars. With a `step` above 1 its width is the next power of it, so that it seldom changes.
+    fn of<'b>(bars: impl Iterator<Item = &'b Bar>, start: Timestamp, end: Timestamp, step: f64) -> Scale {
         let milliseconds = |time: Timestamp| time.as_millisecond();
         let mut work: Vec<(i64, i64)> = bars
             .filter(|bar| bar.kind.is_work())
@@ -295,6 +301,7 @@ impl Scale {
         short.sort_by_key(|(_, _, length)| Reverse(*length));
         short.truncate(NAMED_GAPS_MAX);
         let width = if place > 0.0 { place } else { 1.0 };
+        let width = if step > 1.0 { step.powf(width.log(step).ceil()) } else { width };
         let share = |place: f64| place * 100.0 / width;
         Scale {
             points: points.into_iter().map(|(time, place)| (time, share(place))).collect(),
@@ -358,7 +365,7 @@ mod tests {
         let weekend = 2 * 86_400;
         let work = |from: i64| Bar { kind: BarKind::Worked, from: at(from), to: at(from + 60) };
         let bars = [work(0), work(weekend)];
-        let scale = Scale::of(bars.iter(), at(0), at(weekend + 60));
+        let scale = Scale::of(bars.iter(), at(0), at(weekend + 60), 1.0);
         let [first, second] = [scale.place(&bars[0]), scale.place(&bars[1])];
         assert!(first.1 > 45.0 && second.1 > 45.0, "{first:?} {second:?}");
         assert_eq!(scale.gaps.len(), 1);
@@ -366,10 +373,25 @@ mod tests {
     }
 
     #[test]
+    fn bars_of_a_run_that_goes_on_stay_where_they_are_most_of_the_time() {
+        let worked = Bar { kind: BarKind::Worked, from: at(0), to: at(100) };
+        let place = |now: i64| {
+            let works = Bar { kind: BarKind::Works, from: at(100), to: at(now) };
+            let scale = Scale::of([&worked, &works].into_iter(), at(0), at(now), ROOM_TO_GROW);
+            let end = scale.at(at(now));
+            assert!(end <= 100.0 && end > 85.0, "{end}");
+            scale.place(&worked)
+        };
+        let mut places: Vec<(f64, f64)> = (200..300).map(place).collect();
+        places.dedup();
+        assert!(places.len() <= 4, "{places:?}");
+    }
+
+    #[test]
     fn run_in_which_nobody_worked_has_a_scale_too() {
         let waited = Bar { kind: BarKind::Person, from: at(0), to: at(50) };
-        let scale = Scale::of(std::iter::once(&waited), at(0), at(100));
+        let scale = Scale::of(std::iter::once(&waited), at(0), at(100), 1.0);
         assert_eq!(scale.place(&waited), (0.0, 50.0));
-        assert_eq!(Scale::of(std::iter::empty(), at(0), at(0)).at(at(0)), 0.0);
+        assert_eq!(Scale::of(std::iter::empty(), at(0), at(0), 1.0).at(at(0)), 0.0);
     }
 }

@@ -25,10 +25,16 @@ function briefly(seconds) {
 }
 
 function told(time, at) {
-  const passed = briefly((Date.now() - at) / 1000);
-  if (time.classList.contains("lasting")) return passed || "0s";
-  if (time.classList.contains("ago")) return passed ? passed + " ago" : "now";
-  return short.format(at);
+  if (!time.classList.contains("ago")) return short.format(at);
+  const seconds = (Date.now() - at) / 1000;
+  // Seconds count for a minute: what changes all the time distracts.
+  const passed = briefly(seconds < 60 ? seconds : seconds - (seconds % 60));
+  return passed ? passed + " ago" : "now";
+}
+
+function tell(time, at) {
+  const words = told(time, at);
+  if (time.textContent !== words) time.textContent = words;
 }
 
 function tellTimes(root) {
@@ -36,25 +42,36 @@ function tellTimes(root) {
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) continue;
     time.title = zoned.format(at);
-    time.textContent = told(time, at);
+    tell(time, at);
   }
 }
 
-// Seconds count while something is young or goes on; otherwise a look every half minute is enough.
-let lastTold = 0;
+let ticks = 0;
 
 function keepTimes() {
   if (document.hidden) return;
-  const isYoung = (time) => Date.now() - new Date(time.dateTime) < 60_000;
-  const counts = document.querySelector("time.lasting") || [...document.querySelectorAll("time.ago")].some(isYoung);
-  if (!counts && Date.now() - lastTold < 30_000) return;
-  lastTold = Date.now();
-  tellTimes(document);
+  ticks += 1;
+  for (const time of document.querySelectorAll("time.ago")) {
+    const at = new Date(time.dateTime);
+    if (ticks % 30 === 0 || Date.now() - at < 61_000) tell(time, at);
+  }
 }
 
-// Fragments: replaced by id. Folds stay open, the focus stays where it is, and nobody loses what they are typing.
+// Fragments: only what is different is changed, so that nothing else is drawn again. Folds stay open, the focus stays where it is,
+// and nobody loses what they are typing.
 
 const isTyping = (element) => element?.matches("textarea, input:not([type=hidden]), select") && element.value !== element.defaultValue;
+
+function become(old, fresh) {
+  if (old.isEqualNode(fresh)) return;
+  const isAlike = old.nodeType === Node.ELEMENT_NODE && old.nodeName === fresh.nodeName && old.id === fresh.id;
+  if (!isAlike) return old.replaceWith(fresh);
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  const parts = [...old.childNodes];
+  [...fresh.childNodes].forEach((part, index) => (parts[index] ? become(parts[index], part) : old.append(part)));
+  parts.slice(fresh.childNodes.length).forEach((part) => part.remove());
+}
 
 function replace(id, page) {
   const old = document.getElementById(id);
@@ -67,12 +84,11 @@ function replace(id, page) {
   const focused = old.contains(document.activeElement) ? document.activeElement : null;
   const name = focused?.id;
   const link = focused?.getAttribute("href");
-  const place = [window.scrollX, window.scrollY];
   tellTimes(fresh);
-  old.replaceWith(fresh);
-  const again = name ? document.getElementById(name) : link && fresh.querySelector(`a[href="${CSS.escape(link)}"]`);
-  again?.focus({ preventScroll: true });
-  window.scrollTo(...place);
+  become(old, fresh);
+  // Rows may have moved: the focus goes with what it was on.
+  const again = name ? document.getElementById(name) : link && old.querySelector(`a[href="${CSS.escape(link)}"]`);
+  if (again !== document.activeElement) again?.focus({ preventScroll: true });
 }
 
 async function refresh(ids) {
@@ -92,17 +108,20 @@ async function refresh(ids) {
 
 const stale = new Set();
 let pending = 0;
+let lastLook = 0;
 
+// What happens after a pause is shown at once. While much happens, one look every two seconds is enough, and none while nobody
+// sees the page.
 function soon() {
-  // One look a second is enough, and none while nobody sees the page.
   if (pending || stale.size === 0 || document.hidden) return;
   pending = setTimeout(async () => {
     const ids = [...stale];
     stale.clear();
     await refresh(ids);
+    lastLook = Date.now();
     pending = 0;
     soon();
-  }, 1000);
+  }, Math.max(200, lastLook + 2000 - Date.now()));
 }
 
 const sign = document.documentElement;

@@ -156,7 +156,11 @@ fn run_in_which_nobody_works_says_what_it_waits_for() {
 fn pages_say_only_what_is_true_of_them() {
     for (name, page) in pages(Theme::System, "") {
         let page = page.into_string();
-        assert_eq!(page.contains("</kbd> approve"), page.contains("id=\"decision\""), "{name}: keys that do nothing");
+        assert_eq!(
+            page.contains("</kbd> approve"),
+            page.contains("id=\"decide-approve\""),
+            "{name}: keys that do nothing"
+        );
         assert_eq!(page.contains("class=\"away\""), page.contains("data-events="), "{name}: a stream that can break");
         assert!(!page.contains("event-extended") && !page.contains("Leads to end."), "{name}");
         let answered = page.contains("<li>ana answered “Which store?”: SQLite</li>");

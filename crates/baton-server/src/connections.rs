@@ -67,6 +67,8 @@ pub(crate) async fn accept_all(listener: TcpListener, tls: Option<TlsIdentity>, 
         let Some(accepted) = unless_closing(&server, listener.accept()).await else { break };
         match (accepted, slot) {
             (Ok((stream, address)), Ok(slot)) => {
+                // Answers are written at once and whole; without it, small ones of a stream would wait for each other.
+                let _ = stream.set_nodelay(true);
                 let connection = Connection { server: server.clone(), router: router.clone(), address };
                 tokio::spawn(connection.go(stream, tls.clone(), slot));
             }

@@ -1,13 +1,14 @@
 //! One reader of the journal for everybody who waits here. A thousand listeners must not ask the store a thousand times after
 //! each event: the hub asks once, and passes on what it finds.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use baton_engine::EventKind;
 use baton_engine::handoff::Handoff;
 use baton_engine::journal::Event;
 use baton_engine::store::{PositionedEvent, StoreError};
+use baton_engine::{EventKind, HandoffId};
 use tokio::sync::broadcast;
 use tokio::time::Instant;
 
@@ -26,13 +27,16 @@ const PAUSE: Duration = Duration::from_secs(15);
 /// How soon to look again for a position that is missing, or for a store that is away.
 const PAUSE_SHORT: Duration = Duration::from_secs(1);
 
+/// How long to leave the store alone after something was found: while much happens, each look then finds many events.
+const PAUSE_BUSY: Duration = Duration::from_millis(10);
+
 /// Something that has happened.
 #[derive(Debug)]
 pub(crate) struct HubEvent {
     /// The event, and its position.
     pub(crate) positioned: PositionedEvent,
     /// The handoff as it is now; `None` for signs of life, which change nothing that anybody waits for.
-    pub(crate) handoff: Option<Handoff>,
+    pub(crate) handoff: Option<Arc<Handoff>>,
     data: OnceLock<String>,
 }
 
@@ -59,9 +63,9 @@ impl EventHub {
         self.0.subscribe()
     }
 
-    /// Returns how many listen.
+    /// Returns how many requests listen. So does the server itself, for runs that it could drive, and that does not count.
     pub(crate) fn listeners(&self) -> usize {
-        self.0.receiver_count()
+        self.0.receiver_count().saturating_sub(1)
     }
 }
 
@@ -75,7 +79,11 @@ impl Server {
                 Ok(0) if positions.as_ref().is_some_and(Positions::is_complete) => PAUSE,
                 // What is missing may come without ringing.
                 Ok(0) | Err(_) => PAUSE_SHORT,
-                Ok(_) => continue,
+                Ok(count) if count == EVENTS_MAX as usize => continue,
+                Ok(_) => {
+                    tokio::time::sleep(PAUSE_BUSY).await;
+                    continue;
+                }
             };
             tokio::select! {
                 () = self.closing() => return,
@@ -90,19 +98,29 @@ impl Server {
             None => positions.insert(Positions::behind(self.engine.store.last_position().await?)),
         };
         let found = self.engine.store.events_after(positions.complete(), EVENTS_MAX).await?;
+        // Before they count as seen: if the store is away now, they are read again.
+        let handoffs = self.handoffs_of(&found).await?;
         let new = positions.take(found, self.engine.now());
         let count = new.len();
         for (_, positioned) in new {
-            let handoff = if positioned.event.is(EventKind::Extended) {
-                None
-            } else {
-                self.engine.store.find(&positioned.event.handoff).await?
-            };
-            self.metrics.measure(self, &positioned.event, handoff.as_ref()).await;
+            let is_alive = positioned.event.is(EventKind::Extended);
+            let handoff = handoffs.get(&positioned.event.handoff).filter(|_| !is_alive).cloned();
+            self.metrics.measure(self, &positioned.event, handoff.as_deref()).await;
             // Without listeners it is told to nobody.
             let _ = self.hub.0.send(Arc::new(HubEvent { positioned, handoff, data: OnceLock::new() }));
         }
         Ok(count)
+    }
+
+    /// Returns the handoffs that events are about as they are now, each looked up once.
+    async fn handoffs_of(&self, events: &[PositionedEvent]) -> Result<HashMap<HandoffId, Arc<Handoff>>, StoreError> {
+        let changed = events.iter().filter(|found| !found.event.is(EventKind::Extended));
+        let ids: BTreeSet<HandoffId> = changed.map(|found| found.event.handoff.clone()).collect();
+        if ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let found = self.engine.store.find_all(&ids.into_iter().collect::<Vec<_>>()).await?;
+        Ok(found.into_iter().map(|handoff| (handoff.id.clone(), Arc::new(handoff))).collect())
     }
 }
 
@@ -111,25 +129,36 @@ pub(crate) fn rendered(event: &Event) -> String {
     baton_views::event::json(event, None).to_string()
 }
 
-/// Waits until something happens that somebody waits for, until a time, or until the server ends. Returns whether it goes on.
+/// Why a wait has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WaitEnd {
+    /// Something happened that may be what was waited for.
+    News,
+    /// The time is over.
+    TimeOver,
+    /// The server ends.
+    Closing,
+}
+
+/// Waits until something happens that somebody waits for, until a time, or until the server ends.
 pub(crate) async fn wait_for(
     server: &Server,
     live: &mut broadcast::Receiver<Arc<HubEvent>>,
     until: Instant,
     is_wanted: impl Fn(&HubEvent) -> bool,
-) -> bool {
+) -> WaitEnd {
     loop {
         tokio::select! {
             biased;
-            () = server.closing() => return false,
+            () = server.closing() => return WaitEnd::Closing,
             received = live.recv() => match received {
-                Ok(event) if is_wanted(&event) => return true,
+                Ok(event) if is_wanted(&event) => return WaitEnd::News,
                 Ok(_) => {}
                 // What was missed may have been it.
-                Err(broadcast::error::RecvError::Lagged(_)) => return true,
-                Err(broadcast::error::RecvError::Closed) => return false,
+                Err(broadcast::error::RecvError::Lagged(_)) => return WaitEnd::News,
+                Err(broadcast::error::RecvError::Closed) => return WaitEnd::Closing,
             },
-            () = tokio::time::sleep_until(until) => return true,
+            () = tokio::time::sleep_until(until) => return WaitEnd::TimeOver,
         }
     }
 }

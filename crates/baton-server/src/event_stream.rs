@@ -21,7 +21,7 @@ use tokio::sync::broadcast;
 use tokio::time::Instant;
 
 use crate::access::Principal;
-use crate::event_hub::{HubEvent, rendered, wait_for};
+use crate::event_hub::{HubEvent, WaitEnd, rendered, wait_for};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
@@ -40,6 +40,9 @@ const MISSING_MAX: Duration = Duration::from_secs(5);
 
 /// How long a token that was taken back may still be listened with.
 const LOOK_AT_ACCESS: Duration = Duration::from_secs(1);
+
+/// How often access is looked at while nothing happens: whoever is not let in any more gets nothing, and is not kept either.
+pub(crate) const LOOK_AT_WAITING: Duration = Duration::from_secs(5);
 
 /// What a stream sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,8 +93,13 @@ pub(crate) fn of_all_from_now(server: Server, reader: Principal, now: u64) -> Re
 
 fn answer(access: OpenAccess, events: impl Stream<Item = SentEvent> + Send + 'static) -> Response {
     let guarded = stream::unfold((Box::pin(events), access), |(mut events, mut access)| async move {
-        let event = events.next().await?;
-        access.holds().await.then_some((event, (events, access)))
+        loop {
+            match tokio::time::timeout(LOOK_AT_WAITING, events.next()).await {
+                Ok(event) => return access.holds().await.then_some((event?, (events, access))),
+                Err(_) if access.holds().await => {}
+                Err(_) => return None,
+            }
+        }
     });
     let events = guarded.map(Ok::<_, Infallible>);
     let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
@@ -172,7 +180,7 @@ impl RunReader {
             if self.waiting.is_empty() {
                 let (run, until) = (&self.run, Instant::now() + PAUSE);
                 let is_of_run = |news: &HubEvent| news.positioned.event.run == *run;
-                if !wait_for(&self.server, &mut self.live, until, is_of_run).await {
+                if wait_for(&self.server, &mut self.live, until, is_of_run).await == WaitEnd::Closing {
                     return None;
                 }
             }

@@ -69,6 +69,11 @@ fn too_large() -> ProblemJson {
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ProblemJson> {
+    // Only of what is wrong the place is told, and finding it takes as long as reading it twice.
+    serde_json::from_slice(bytes).or_else(|_| parse_telling_place(bytes))
+}
+
+fn parse_telling_place<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ProblemJson> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value: T = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let pointer = pointer(error.path());

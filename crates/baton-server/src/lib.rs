@@ -10,7 +10,7 @@
 //! | connections, and how long they may take; TLS | [`ServerLimits`], [`TlsIdentity`] |
 //! | who asks, and what they may do; wrong tokens | `access`, `wrong_tokens` |
 //! | everything that is answered | `router` |
-//! | the API: one module per resource; in which form it answers | `api`, `answer_form` |
+//! | the API: one module per resource; in which form it answers; what it has handed out | `api`, `answer_form`, `claimed_work` |
 //! | the page: one module per part of the site; logging in, forms, errors | `web` |
 //! | what both do and look at | `acting`, `looking` |
 //! | why a request had no effect | `problem_json` |
@@ -24,6 +24,7 @@ mod access;
 mod acting;
 mod answer_form;
 mod api;
+mod claimed_work;
 mod connections;
 mod event_hub;
 mod event_stream;

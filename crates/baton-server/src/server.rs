@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::access::{Exposure, Principal, Transport};
+use crate::claimed_work::ClaimedWork;
 use crate::connections::{ServerLimits, accept_all};
 use crate::event_hub::EventHub;
 use crate::host::ServerHost;
@@ -49,6 +50,7 @@ pub struct Server {
     /// What pages need again and again.
     pub(crate) pages: Arc<PageMemory>,
     pub(crate) wrong_tokens: Arc<WrongTokens>,
+    pub(crate) claimed: Arc<ClaimedWork>,
     closing: watch::Receiver<bool>,
     close: Arc<watch::Sender<bool>>,
     /// Distinguishes this server from all others, and from itself before it was restarted.
@@ -67,9 +69,18 @@ impl Server {
     /// Makes a server; [`serve`] lets it listen.
     pub fn new(parts: ServerParts) -> Server {
         let (close, closing) = watch::channel(false);
-        let (metrics, hub, pages, wrong_tokens) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
         let instance = parts.engine.random.word().into();
-        Server { parts: Arc::new(parts), metrics, hub, pages, wrong_tokens, closing, close: Arc::new(close), instance }
+        Server {
+            parts: Arc::new(parts),
+            metrics: Arc::default(),
+            hub: Arc::default(),
+            pages: Arc::default(),
+            wrong_tokens: Arc::default(),
+            claimed: Arc::default(),
+            closing,
+            close: Arc::new(close),
+            instance,
+        }
     }
 
     /// Returns what tells this server from all others.

@@ -204,6 +204,10 @@ impl Store for Postgres {
         self.0.patiently(|| look::find(&self.0, id)).await
     }
 
+    async fn find_all(&self, ids: &[HandoffId]) -> Result<Vec<Handoff>, StoreError> {
+        self.0.patiently(|| look::find_all(&self.0, ids)).await
+    }
+
     async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, StoreError> {
         self.0.patiently(|| look::ids_beginning_with(&self.0, prefix, limit)).await
     }

@@ -203,6 +203,17 @@ impl Store for Sqlite {
         self.look(|connection| table::find(connection, id)?.map(|row| row.handoff()).transpose())
     }
 
+    async fn find_all(&self, ids: &[HandoffId]) -> Result<Vec<Handoff>, StoreError> {
+        let ids = ids.to_vec();
+        self.read(move |connection| {
+            // One look at the database for all of them.
+            let _same = connection.unchecked_transaction().map_err(translate)?;
+            let found = ids.iter().filter_map(|id| table::find(connection, id).transpose());
+            found.map(|row| row?.handoff()).collect()
+        })
+        .await
+    }
+
     async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, StoreError> {
         let prefix = prefix.to_owned();
         self.read(move |connection| look::ids_beginning_with(connection, &prefix, limit)).await

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::handoff::{document, examined};
 use crate::run_summary::RunSummary;
 use crate::sentence::is_going_on;
-use crate::standing::RunStanding;
+use crate::standing::{RunStanding, waits_for};
 use crate::words::{one_line, span};
 use crate::{event, handoff};
 
@@ -115,6 +115,8 @@ pub struct ListedRun {
     pub phases: Vec<String>,
     /// What waits for people, also while somebody drives it.
     pub waiting: Vec<WaitingQuestion>,
+    /// What it waits for while nobody works, such as a worker.
+    pub waits_for: Option<String>,
     /// How many handoffs are in it.
     pub handoffs: usize,
     /// How long it took, or takes already.
@@ -135,6 +137,7 @@ impl ListedRun {
             standing: RunStanding::of(&root, inside.iter(), now, is_dead),
             phases: unfinished_phases(inside),
             waiting: if root.state.name().is_finished() { Vec::new() } else { waiting_questions(inside) },
+            waits_for: waits_for(inside.iter().filter(|handoff| !handoff.state.name().is_finished()), now),
             handoffs: inside.len().saturating_sub(1),
             took: span(root.accepted_at, root.state.finished_at().unwrap_or(now)),
             root,

@@ -7,7 +7,7 @@ use baton_engine::lifecycle::readable_claimant;
 use baton_engine::step::Role;
 use jiff::Timestamp;
 
-use crate::words::{ago, counted, one_line};
+use crate::words::{ago, ahead, counted, cut, one_line};
 
 /// Where a run stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +93,38 @@ impl RunStanding {
             RunStanding::Ended(name) => name.to_string(),
         }
     }
+}
+
+/// The longest reason for which something waits.
+const REASON_MAX: usize = 180;
+
+/// Returns what a run without active work waits for: a time, a worker, or help. `None` if somebody works, or nothing is
+/// open. `open` are the handoffs in it that are not finished.
+pub fn waits_for<'h>(open: impl Iterator<Item = &'h Handoff>, now: Timestamp) -> Option<String> {
+    let mut waits = None;
+    for handoff in open {
+        let Some(step) = handoff.terms.step.as_ref() else { continue };
+        if matches!(step.role, Role::Run | Role::Group) {
+            continue;
+        }
+        let phase = &step.phase;
+        let why = match &handoff.state {
+            State::Claimed { .. } | State::Verifying => return None,
+            State::Pending { ready_at } if *ready_at > now => {
+                let failure = handoff.last_failure.as_ref().map(|failure| one_line(&failure.message));
+                let why = failure.map(|why| format!(": {}", cut(&why, REASON_MAX))).unwrap_or_default();
+                Some(format!("{phase} is tried again {}{why}", ahead(*ready_at, now)))
+            }
+            State::Pending { .. } if !handoff.terms.is_reserved() => {
+                let queue = one_line(handoff.terms.queue());
+                Some(format!("{phase} waits for a worker of {queue}, sent {}", ago(handoff.changed_at, now)))
+            }
+            State::Blocked { reason } => Some(format!("{phase} is blocked: {}", cut(&one_line(reason), REASON_MAX))),
+            _ => None,
+        };
+        waits = waits.or(why);
+    }
+    waits
 }
 
 #[cfg(test)]

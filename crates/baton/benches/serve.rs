@@ -3,8 +3,8 @@
 //! `cargo bench -p baton --bench serve` prints everything; a word after `--` (idle, cycles, journal, page, browser) one part.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-#[path = "../../baton-store/benches/sqlite/cycle.rs"]
-mod cycle;
+#[path = "serve/cycles.rs"]
+mod cycles;
 #[path = "serve/http.rs"]
 mod http;
 
@@ -20,8 +20,6 @@ use http::Connection;
 const LONG: Duration = Duration::from_secs(60);
 const LISTENERS: usize = 1_000;
 const CLAIMS: usize = 200;
-const CONNECTIONS: usize = 64;
-const CYCLES: usize = 4_000;
 const EVENTS: usize = 10_000;
 
 /// A list so long that its run has ten thousand events.
@@ -52,7 +50,7 @@ fn main() {
         runtime.block_on(idle());
     }
     if wanted("cycles") {
-        runtime.block_on(cycles());
+        cycles::measure();
     }
     if wanted("journal") {
         runtime.block_on(journal());
@@ -132,39 +130,9 @@ async fn idle() {
     println!("{}", Figure { name: format!("{name}, processor"), ours: used, limit: Limit::AtMost(5.0), unit: "%" });
 }
 
-/// Send, claim and report over HTTP, beside the same on the store.
-async fn cycles() {
-    let served = Served::start();
-    let began = Instant::now();
-    let tasks = (0..CONNECTIONS).map(|worker| {
-        let address = served.address.clone();
-        tokio::spawn(async move {
-            let mut connection = Connection::open(&address).await;
-            for number in 0..CYCLES / CONNECTIONS {
-                let id = format!("c-{worker}-{number}");
-                let sent = json!({ "to": "finder", "document": request(&id) });
-                connection.ask("POST", "/api/v1/handoffs", &sent.to_string()).await;
-                work(&mut connection, "finder").await;
-            }
-        })
-    });
-    for task in tasks.collect::<Vec<_>>() {
-        task.await.expect("all cycles");
-    }
-    let http = CYCLES as f64 / began.elapsed().as_secs_f64();
-    drop(served);
-    let folder = Scratch::new();
-    let path = folder.path("baton.db");
-    let direct = tokio::task::spawn_blocking(move || cycle::cycles_per_second(&path, CONNECTIONS, CYCLES));
-    let direct = direct.await.expect("all cycles");
-    println!("cycles with {CONNECTIONS} at once: {http:.0}/s over HTTP, {direct:.0}/s on the store");
-    let name = "cycles over HTTP, of the store's own".to_owned();
-    println!("{}", Figure { name, ours: http / direct, limit: Limit::AtLeast(0.5), unit: "×" });
-}
-
 /// Claims what is ready, and reports about it.
-async fn work(connection: &mut Connection, agent: &str) {
-    let wanted = json!({ "agent": agent, "wait": "10s" });
+async fn work(connection: &mut Connection, agent: &str, has_prompt: bool) {
+    let wanted = json!({ "agent": agent, "wait": "10s", "prompt": has_prompt });
     let claimed = connection.ask("POST", "/api/v1/claims", &wanted.to_string()).await;
     let claim = &claimed["claims"][0];
     let id = claim["handoff"]["id"].as_str().expect("as many are there as claim");
@@ -206,7 +174,7 @@ async fn browser() {
         if number == SETTLED {
             (before, began) = (cpu(), Instant::now());
         }
-        work(&mut connection, "batch/clerk").await;
+        work(&mut connection, "batch/clerk", true).await;
         tokio::time::sleep(STEP).await;
     }
     let used = (cpu() - before).as_secs_f64() / began.elapsed().as_secs_f64() * 100.0;
@@ -219,7 +187,7 @@ async fn page() {
     let (served, mut connection) = serve_list(ITEMS).await;
     // The last item stays open, so that the run goes on.
     for _ in 1..ITEMS {
-        work(&mut connection, "batch/clerk").await;
+        work(&mut connection, "batch/clerk", true).await;
     }
     let others = (0..OTHERS).map(|worker| {
         let address = served.address.clone();
@@ -228,7 +196,7 @@ async fn page() {
             for number in 0.. {
                 let sent = json!({ "to": "finder", "document": request(&format!("c-{worker}-{number}")) });
                 connection.ask("POST", "/api/v1/handoffs", &sent.to_string()).await;
-                work(&mut connection, "finder").await;
+                work(&mut connection, "finder", true).await;
             }
         })
     });

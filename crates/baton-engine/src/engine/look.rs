@@ -96,7 +96,7 @@ impl Engine {
         if handoff.terms.step.is_none() {
             return Ok(Vec::new());
         }
-        let run = driver::load(self.store.as_ref(), &handoff.run).await?;
+        let run = self.run_now(&handoff.run).await?;
         Ok(run.find(&handoff.id).map(|tracked| driver::files_handed_to(&run, tracked)).unwrap_or_default())
     }
 

@@ -301,6 +301,7 @@ fn agents(viewer: &Viewer<'_>, poison: &str) -> Vec<Named> {
         waiting,
         oldest: (waiting > 0).then(|| "2026-05-04T15:20:00Z".parse().expect("a time")),
         working,
+        held_up: working,
         figures,
     };
     let rows = [

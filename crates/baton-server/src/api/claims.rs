@@ -17,7 +17,8 @@ use utoipa::ToSchema;
 use super::artifacts::handed_over;
 use crate::access::Principal;
 use crate::answer_form::{AnswerForm, stored_claims};
-use crate::event_hub::{HubEvent, wait_for};
+use crate::event_hub::{HubEvent, WaitEnd, wait_for};
+use crate::event_stream::LOOK_AT_WAITING;
 use crate::host::ClaimBriefing;
 use crate::incoming::{JsonBody, duration, optional, value};
 use crate::problem_json::ProblemJson;
@@ -53,6 +54,8 @@ pub(crate) struct NewClaim {
     count: Option<u32>,
     /// Whether the claimant itself ends an attempt that takes too long; default: no.
     times_itself: Option<bool>,
+    /// Whether the answer has the prompt as well; default: yes. Whoever makes its own from `request` saves the time.
+    prompt: Option<bool>,
 }
 
 /// Claim what waits for an agent
@@ -78,13 +81,22 @@ pub(crate) async fn claim(
     };
     let wait = optional("/wait", new.wait.as_deref(), duration)?.unwrap_or_default().min(WAIT_MAX);
     let claimed = claim_within(&server, &principal, &wanted, wait).await?;
+    claimed.iter().for_each(|claimed| server.claimed.remember(claimed));
     if form == AnswerForm::Stored {
         // Whoever wants the prompt, too, asks for the briefing.
         return Ok(Json(stored_claims(&server, &claimed)));
     }
     let mut claims = Vec::with_capacity(claimed.len());
     for claimed in claimed {
-        let briefing = server.host.brief(&claimed, HandInWay::Command).await?;
+        let is_alone = claimed.handoff.terms.step.is_none();
+        let briefing = match new.prompt {
+            // There is nothing else to be told about it.
+            Some(false) if is_alone => ClaimBriefing::default(),
+            wanted => {
+                let briefing = server.host.brief(&claimed, HandInWay::Command).await?;
+                ClaimBriefing { prompt: briefing.prompt.filter(|_| wanted != Some(false)), ..briefing }
+            }
+        };
         claims.push(as_json(&claimed, &briefing));
     }
     Ok(Json(json!({ "version": 1, "claims": claims })))
@@ -112,12 +124,19 @@ async fn claim_within(
         let until = due.map_or(end, |due| end.min(Instant::now() + due.max(LOOK_AGAIN)));
         let is_ours =
             |news: &HubEvent| news.handoff.as_ref().is_some_and(|handoff| handoff.terms.queue() == wanted.agent);
-        if !wait_for(server, &mut live, until, is_ours).await {
-            return Ok(Vec::new());
-        }
-        // It may have been long: a token that was taken back meanwhile gets nothing.
-        if !principal.is_still_let_in(server).await {
-            return Err(ProblemJson::unauthorized("this token is not valid any more"));
+        loop {
+            let look = until.min(Instant::now() + LOOK_AT_WAITING);
+            let ended = wait_for(server, &mut live, look, is_ours).await;
+            if ended == WaitEnd::Closing {
+                return Ok(Vec::new());
+            }
+            // It may have been long: a token that was taken back meanwhile gets nothing.
+            if !principal.is_still_let_in(server).await {
+                return Err(ProblemJson::unauthorized("this token is not valid any more"));
+            }
+            if ended == WaitEnd::News || look == until {
+                break;
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use baton_engine::engine::{AppliedCommand, HandedIn, Yardstick};
 use baton_engine::failure::{Code, Failure, Transience};
 use baton_engine::handoff::Handoff;
 use baton_engine::lifecycle::Accept;
+use baton_engine::store::ClaimedHandoff;
 use baton_protocol::Kind;
 use serde::Deserialize;
 use serde_json::Value;
@@ -26,6 +27,23 @@ pub(super) async fn worked_on(server: &Server, principal: &Principal, id: &str) 
     let handoff = server.visible(principal, id).await?;
     principal.works_on(&handoff)?;
     Ok(handoff)
+}
+
+/// Finds the handoff that a claimant reports about, with what was asked.
+async fn claimed_work(
+    server: &Server,
+    principal: &Principal,
+    id: &str,
+    fence: Fence,
+) -> Result<ClaimedHandoff, ProblemJson> {
+    let claimed = server.claimed.take(id, fence, server.engine.now());
+    if let Some(claimed) = claimed.filter(|claimed| principal.sees(&claimed.handoff)) {
+        principal.works_on(&claimed.handoff)?;
+        return Ok(claimed);
+    }
+    let handoff = worked_on(server, principal, id).await?;
+    let request = server.engine.request(&handoff.id).await?;
+    Ok(ClaimedHandoff { handoff, request })
 }
 
 /// Whether the request was understood.
@@ -119,16 +137,15 @@ pub(crate) async fn report(
     InPath(id): InPath<String>,
     JsonBody(new): JsonBody<NewReport>,
 ) -> Result<Json<Value>, ProblemJson> {
-    let handoff = worked_on(&server, &principal, &id).await?;
+    let fence = Fence(new.fence);
+    let ClaimedHandoff { handoff, request } = claimed_work(&server, &principal, &id, fence).await?;
     let definition = server.engine.definition_of(&handoff).await?;
-    let request = server.engine.request(&handoff.id).await?;
     let yardstick = server.engine.yardstick(&handoff, Some(&request), definition.as_ref()).await?;
     let document = GivenDocument::of(&new.document, new.dialect.as_deref())?.valid(&yardstick)?;
     let mut next = Vec::with_capacity(new.next.len());
     for wanted in &new.next {
         next.push(following(&server, &principal, &handoff, wanted).await?);
     }
-    let fence = Fence(new.fence);
     let handed_in = HandedIn {
         document,
         request: &request,

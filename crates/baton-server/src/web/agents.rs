@@ -47,6 +47,7 @@ pub(super) async fn list(
             waiting,
             oldest: if waiting > 0 { oldest(&server, &queue.agent).await? } else { None },
             working: count(StateName::Claimed) + count(StateName::Verifying),
+            held_up: count(StateName::AwaitingPerson) + count(StateName::Blocked),
             figures: server.agent_figures(&queue.agent).await?,
             name: Terms::readable_queue(&queue.agent).to_owned(),
         });

@@ -18,6 +18,11 @@ pub(super) async fn find(node: &Node, id: &HandoffId) -> Result<Option<Handoff>,
     table::find(&node.session().await?, id).await
 }
 
+/// Finds several handoffs.
+pub(super) async fn find_all(node: &Node, ids: &[HandoffId]) -> Result<Vec<Handoff>, Fault> {
+    table::find_all(&node.session().await?, ids).await
+}
+
 /// Returns the ids that begin like this.
 pub(super) async fn ids_beginning_with(node: &Node, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Fault> {
     if table::is_unknowable(prefix) {

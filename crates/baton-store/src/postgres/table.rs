@@ -272,3 +272,10 @@ pub(super) async fn find(session: &Session, id: &HandoffId) -> Result<Option<Han
     let sql = concat!("SELECT ", columns!(), " FROM handoffs AS h WHERE h.id = $1");
     session.query(sql, &[&id.as_str()]).await?.first().map(handoff).transpose()
 }
+
+/// Finds several handoffs.
+pub(super) async fn find_all(session: &Session, ids: &[HandoffId]) -> Result<Vec<Handoff>, Fault> {
+    let sql = concat!("SELECT ", columns!(), " FROM handoffs AS h WHERE h.id = ANY($1)");
+    let ids: Vec<&str> = ids.iter().map(HandoffId::as_str).collect();
+    session.query(sql, &[&ids]).await?.iter().map(handoff).collect()
+}

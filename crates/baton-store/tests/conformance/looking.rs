@@ -9,6 +9,7 @@ use super::requests::{AGENT, cancel, id, report, request, request_for, request_i
 on_every_store! {
     last_letter_of_unicode_is_a_letter_too,
     unknown_handoff_is_not_found,
+    several_handoffs_are_found_at_once,
     ids_are_found_by_their_beginning,
     wildcards_are_letters_like_any_other,
     letters_differ_from_capitals,
@@ -39,6 +40,15 @@ async fn unknown_handoff_is_not_found(bed: Bed) {
     bed.send_one("a").await;
     assert_eq!(bed.store.find(&id("A")).await.unwrap(), None);
     assert_eq!(bed.store.find(&id("aa")).await.unwrap(), None);
+}
+
+async fn several_handoffs_are_found_at_once(bed: Bed) {
+    bed.send(["a", "b", "c"].map(request), time(0)).await;
+    let mut found = bed.store.find_all(&[id("c"), id("none"), id("a")]).await.unwrap();
+    found.sort_by(|one, other| one.id.cmp(&other.id));
+    let single = [bed.store.find(&id("a")).await.unwrap(), bed.store.find(&id("c")).await.unwrap()];
+    assert_eq!(found, single.into_iter().flatten().collect::<Vec<_>>());
+    assert!(bed.store.find_all(&[]).await.unwrap().is_empty());
 }
 
 async fn beginning(bed: &Bed, prefix: &str, limit: u32) -> Vec<String> {

@@ -60,7 +60,7 @@ fn programs_get_text() {
         ("/runs/t/handoffs/t.build.1", "Wrote the parser for dates"),
         ("/runs/t/journal", "accepted"),
         ("/runs/t/flow", "flowchart"),
-        ("/agents", "dev  0 working · 0 waiting"),
+        ("/agents", "dev  0 working · 0 queued"),
         ("/compare?a=t&b=t", "both went the same way: 2 steps"),
         ("/start", "phases: build → ok → ship"),
         ("/rules", "vague-summary"),
@@ -178,11 +178,21 @@ fn agents_of_known_workflows_are_listed_before_they_have_work() {
     assert!(agents.iter().all(|agent| agent["handoffs"]["pending"] == 0 && agent["handoffs"]["completed"] == 0));
     let page = Person::at(&stage.server).get("/agents").text;
     assert!(page.contains("team/qa") && page.contains("No work so far."), "{page}");
-    assert!(page.contains(" of 0 ended"), "counts stand beside: {page}");
+    assert!(!page.contains("Refuted claims"), "nothing has no figures: {page}");
     let text = stage.server.ask("GET", "/agents", &[("Accept", "*/*")], "").text;
-    assert!(text.contains("team/qa  0 working · 0 waiting\n  0 of 0 ended were completed"), "{text}");
+    assert!(text.contains("team/qa  0 working · 0 queued\n  0 of 0 ended were completed"), "{text}");
     let qa = stage.premises.token(&["--role", "agent", "--agent", "qa"]);
     let mut client = stage.stranger();
     let own = client.as_owner_of(&qa).get("/api/v1/agents").expect(200);
     assert_eq!(own["agents"].as_array().map(Vec::len), Some(1), "others do not exist for it: {own}");
+}
+
+#[test]
+fn list_and_agents_say_that_a_run_waits_for_a_worker() {
+    let stage = Stage::with("name: team\nagents: {qa: {queue: true}}\nphases: [{id: test, agent: qa}]\n", "");
+    stage.server.post("/api/v1/runs", &serde_json::json!({ "workflow": "team", "id": "t" })).expect(201);
+    stage.server.until("/api/v1/agents/team%2Fqa", |agent| agent["agent"]["handoffs"]["pending"] == 1);
+    let text = |path: &str| stage.server.ask("GET", path, &[("Accept", "*/*")], "").text;
+    assert!(text("/runs").contains("test waits for a worker of team/qa, sent "), "{}", text("/runs"));
+    assert!(text("/agents").contains("team/qa  0 working · 1 queued, the oldest sent "), "{}", text("/agents"));
 }

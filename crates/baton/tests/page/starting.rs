@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::browser::{Driver, Settings};
 use crate::client::Premises;
-use crate::person::Person;
+use crate::person::{Person, csrf};
 use crate::stage::Stage;
 
 const FLOW: &str = "name: feature\ndescription: Builds a feature and ships it.\n\
@@ -80,6 +80,27 @@ fn what_cannot_be_started_is_told_in_the_form_and_nothing_typed_is_lost() {
     assert_eq!(ana.get("/start?workflow=nothing").status, 404);
     assert_eq!(ana.post("/start", &[("workflow", "feature"), ("input.feature", "x")]).status, 403, "without its token");
     assert_eq!(stage.server.get("/api/v1/runs").expect(200)["runs"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn form_of_another_session_or_another_site_starts_nothing() {
+    let stage = Stage::with(FLOW, "report");
+    let client = stage.stranger();
+    let mut ana = Person::logged_in(&client, &stage.ana);
+    let own = csrf(&ana.get("/start"));
+    let others = csrf(&Person::logged_in(&client, &stage.ana).get("/start"));
+    let visitors = csrf(&Person::at(&client).get("/login"));
+    for csrf in ["", "0", &others, &visitors] {
+        let refused = ana.post("/start", &[("csrf", csrf), ("workflow", "feature"), ("input.feature", "x")]);
+        assert_eq!(refused.status, 403, "{csrf}");
+        assert!(refused.text.contains("this form is not from your session"), "{}", refused.text);
+    }
+    let fields = [("csrf", own.as_str()), ("workflow", "feature"), ("input.feature", "x"), ("id", "t")];
+    for origin in ["https://evil.example", "http://localhost:1", "null"] {
+        assert_eq!(ana.post_with("/start", &fields, &[("Origin", origin)]).status, 403, "{origin}");
+    }
+    assert_eq!(stage.server.get("/api/v1/runs").expect(200)["runs"], json!([]));
+    assert_eq!(ana.post("/start", &fields).status, 303, "its own form does");
 }
 
 #[test]

@@ -288,7 +288,7 @@ fn stream_of_a_token_that_is_taken_back_ends() {
     server.send("before");
     assert_eq!(stream.next().expect("an event").data["handoff"], "before");
     revoke(&premises, |token| token["role"] == "viewer");
-    // Access is looked at once a second, and only when there is something to tell.
+    // What happens is told with a valid token only.
     let ended = std::thread::spawn(move || stream.count());
     let begun = std::time::Instant::now();
     for number in 0.. {
@@ -299,6 +299,34 @@ fn stream_of_a_token_that_is_taken_back_ends() {
         assert!(begun.elapsed() < LONG, "it goes on");
     }
     assert!(ended.join().is_ok());
+}
+
+#[test]
+fn whoever_only_waits_is_sent_away_when_their_token_is_taken_back() {
+    let premises = Premises::new();
+    let (admin, viewer) = (premises.token(&["--role", "admin"]), premises.token(&["--role", "viewer"]));
+    let agent = premises.token(&["--role", "agent", "--agent", "finder"]);
+    let mut server = premises.serve();
+    let of_all = server.as_owner_of(&viewer).follow("/api/v1/events", &[]);
+    server.as_owner_of(&admin).send("csv-07");
+    let (csv, _) = server.claim();
+    let mut of_run = server.as_owner_of(&viewer).follow(&format!("/api/v1/runs/{csv}/events"), &[]);
+    assert!(of_run.next().is_some() && of_run.next().is_some(), "what was before");
+    let waits = Client { address: server.address.clone(), token: Some(agent) };
+    let begun = std::time::Instant::now();
+    let waiting =
+        std::thread::spawn(move || waits.post("/api/v1/claims", &json!({ "agent": "finder", "wait": "60s" })));
+    server.as_owner_of(&admin);
+    while !server.get("/metrics").text.contains("baton_listeners 3\n") {
+        assert!(begun.elapsed() < LONG, "all three wait");
+        std::thread::yield_now();
+    }
+    revoke(&premises, |token| token["role"] == "viewer");
+    revoke(&premises, |token| token["agent"] == "finder");
+    // Nothing happens any more, and nobody else can end them.
+    assert_eq!(waiting.join().expect("an answer").problem(401), "unauthorized");
+    assert_eq!((of_all.count(), of_run.count()), (2, 0));
+    assert!(begun.elapsed().as_secs() < 50, "they did not wait to the end");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Handoffs over HTTP: every verb once right and once refused.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::client::{Premises, report, request};
+use crate::client::{Client, Premises, report, request};
 
 #[test]
 fn request_is_sent_claimed_acknowledged_and_reported() {
@@ -259,4 +259,46 @@ fn description_names_every_address_and_figures_can_be_scraped() {
     let figures = server.get("/metrics");
     assert!(figures.text.contains(r#"baton_handoffs{agent="finder",state="pending"} 1"#), "{}", figures.text);
     assert!(figures.text.ends_with("# EOF\n"));
+}
+
+#[test]
+fn whoever_makes_its_own_prompts_gets_none() {
+    let premises = Premises::new();
+    let server = premises.serve();
+    let claimed = |id: &str, body: &Value| {
+        server.send(id);
+        server.post("/api/v1/claims", body).expect(200)["claims"][0].clone()
+    };
+    let usual = claimed("a", &json!({ "agent": "finder" }));
+    assert!(usual["prompt"].as_str().is_some_and(|prompt| prompt.contains("Find the writer of rows.")));
+    let bare = claimed("b", &json!({ "agent": "finder", "prompt": false }));
+    assert_eq!((&bare["prompt"], &bare["no_prompt"]), (&Value::Null, &Value::Null));
+    assert_eq!(bare["request"]["dialect"], "native");
+    let body = json!({ "fence": bare["fence"], "document": report("b", "complete") });
+    assert_eq!(server.post("/api/v1/handoffs/b/report", &body).expect(200)["handoff"]["state"], "completed");
+}
+
+/// The server remembers what it has handed out: neither an older claim nor somebody else's counts because of that.
+#[test]
+fn report_with_the_fence_of_an_older_claim_is_refused_where_it_was_claimed() {
+    let premises = Premises::new();
+    let (first, second) = (premises.serve(), premises.serve());
+    let mut sent = request("csv-07", "finder");
+    sent["retry_delay"] = "0s".into();
+    first.post("/api/v1/handoffs", &sent).expect(201);
+    let claim = |server: &Client, lease: &str| {
+        let wanted = json!({ "agent": "finder", "lease": lease, "wait": "40s" });
+        server.post("/api/v1/claims", &wanted).expect(200)["claims"][0]["fence"].clone()
+    };
+    let old = claim(&first, "1s");
+    // The lease ends, and the other server hands it out again.
+    let new = claim(&second, "60s");
+    let handed_in = |server: &Client, fence: &Value| {
+        server.post(
+            "/api/v1/handoffs/csv-07/report",
+            &json!({ "fence": fence, "document": report("csv-07", "complete") }),
+        )
+    };
+    assert_eq!(handed_in(&first, &old).status, 409);
+    assert_eq!(handed_in(&first, &new).expect(200)["handoff"]["state"], "completed");
 }

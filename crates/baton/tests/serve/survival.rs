@@ -75,6 +75,37 @@ fn two_servers_on_one_postgresql_share_the_work() {
     assert_eq!(other.get("/api/v1/handoffs/csv-07").expect(200)["handoff"]["state"], "completed");
 }
 
+/// One server knows a run from a claim, the other takes it on: whoever claims at the first is told what came in at the second.
+#[test]
+fn claim_at_one_server_is_briefed_with_what_was_handed_over_at_the_other() {
+    let flow = "name: relay\nagents: {one: {queue: true}, two: {queue: true}, three: {queue: true}}\n\
+        phases: [{id: design, agent: one}, {id: build, agent: two}, {id: review, agent: three}]\n";
+    let premises = Premises::with_store(&PostgresServer::shared().new_database()).workflow(flow, "");
+    let (knows, drives) = (premises.serve(), premises.serve_flow());
+    drives.post("/api/v1/runs", &json!({ "workflow": "relay", "id": "t" })).expect(201);
+    let claimed = |agent: &str| {
+        let wanted = json!({ "agent": format!("relay/{agent}"), "wait": "40s" });
+        knows.post("/api/v1/claims", &wanted).expect(200)["claims"][0].clone()
+    };
+    let handed_in = |claim: &Value, summary: &str| {
+        let id = claim["handoff"]["id"].as_str().expect("an id");
+        let mut document = report(id, "complete");
+        document["summary"] = summary.into();
+        let body = json!({ "fence": claim["fence"], "document": document });
+        drives.post(&format!("/api/v1/handoffs/{id}/report"), &body).expect(200);
+    };
+    let prompt = |claim: &Value| claim["prompt"].as_str().expect("a prompt").to_owned();
+    let (first, second) = ("Designed a parser with seven states.", "Built the seven states in src/parser.rs.");
+    let design = claimed("one");
+    assert!(!prompt(&design).contains(first));
+    handed_in(&design, first);
+    let build = claimed("two");
+    assert!(prompt(&build).contains(first), "{}", prompt(&build));
+    handed_in(&build, second);
+    let review = claimed("three");
+    assert!(prompt(&review).contains(second), "{}", prompt(&review));
+}
+
 fn goes_on_elsewhere(premises: &Premises) {
     let mut one = premises.serve_flow();
     one.post("/api/v1/runs", &json!({ "workflow": "slow", "id": "t" })).expect(201);
