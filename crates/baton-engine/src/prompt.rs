@@ -10,10 +10,12 @@ mod fence;
 mod lone;
 mod material;
 mod measure;
+mod outline;
 mod page;
 mod reasons;
 #[cfg(test)]
 mod tests;
+mod view;
 mod words;
 
 pub(crate) use lone::plain_task;
@@ -219,7 +221,6 @@ pub fn render_resumed(briefing: &Briefing<'_>) -> Result<Prompt, PromptFault> {
 
 /// Prints a page that is short by itself.
 fn short(page: &page::Page<'_>) -> Result<Prompt, PromptFault> {
-    let text = page.print(&page::Cuts::default())?;
-    let tokens = measure::count(&text);
-    Ok(Prompt { text, tokens, shortened: Vec::new() })
+    let printed = page.print(&page::Cuts::default())?;
+    Ok(Prompt { tokens: printed.tokens(), text: printed.text, shortened: Vec::new() })
 }

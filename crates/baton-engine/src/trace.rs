@@ -3,6 +3,7 @@
 use sha2::{Digest as _, Sha256};
 
 use crate::Fence;
+use crate::handoff::hexadecimal;
 use crate::id::HandoffId;
 use crate::run::Run;
 
@@ -41,6 +42,6 @@ impl TraceIds {
 
     fn hex(&self, what: &str, bytes: usize) -> String {
         let digest = Sha256::digest(format!("{}\n{what}", self.0));
-        digest.iter().take(bytes).map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&digest[..bytes])
     }
 }

@@ -4,7 +4,7 @@
 use baton_protocol::tokens;
 
 use super::page::{Cuts, Page};
-use super::{Prompt, PromptFault, measure};
+use super::{Prompt, PromptFault};
 
 /// The default maximum of a prompt. Longer texts of others are in files.
 const USUAL_TOKENS_MAX: usize = 20_000;
@@ -12,14 +12,14 @@ const USUAL_TOKENS_MAX: usize = 20_000;
 /// Prints a page within a budget.
 pub(super) fn fit(page: &Page<'_>, asked: Option<u64>) -> Result<Prompt, PromptFault> {
     let whole = page.print(&Cuts::default())?;
-    let tokens = measure::count(&whole);
+    let tokens = whole.tokens();
     let budget = asked.map_or(USUAL_TOKENS_MAX, |budget| usize::try_from(budget).unwrap_or(usize::MAX));
     if tokens <= budget {
-        return Ok(Prompt { text: whole, tokens, shortened: page.bounded() });
+        return Ok(Prompt { text: whole.text, tokens, shortened: page.bounded() });
     }
     let cuts = enough(page, budget)?;
-    let text = page.print(&cuts)?;
-    let tokens = measure::count(&text);
+    let printed = page.print(&cuts)?;
+    let (tokens, text) = (printed.tokens(), printed.text);
     // A long task is the author's business, unless the author has said how long it may be.
     match tokens <= budget || asked.is_none() {
         true => Ok(Prompt { shortened: page.shortened(&cuts, &text), text, tokens }),
@@ -29,7 +29,7 @@ pub(super) fn fit(page: &Page<'_>, asked: Option<u64>) -> Result<Prompt, PromptF
 
 /// Finds the mildest cuts that are enough; the hardest if none are.
 fn enough(page: &Page<'_>, budget: usize) -> Result<Cuts, PromptFault> {
-    let fits = |cuts: &Cuts| page.print(cuts).map(|text| tokens::over_budget(&text, budget).is_none());
+    let fits = |cuts: &Cuts| page.print(cuts).map(|page| tokens::over_budget(&page.text, budget).is_none());
     let (notes, longest) = (page.notes().saturating_sub(1), page.longest());
     let mut cuts = Cuts::default();
     // Of the notes only the last must stay.

@@ -44,6 +44,10 @@ impl<'a> PromptFence<'a> {
 
     /// Makes a name that may stand outside of a fence: one line, short, without marks that mean something there.
     pub(super) fn origin(&self, name: &str) -> String {
+        // Most names are fit as they are.
+        if name.len() <= ORIGIN_CHARACTERS_MAX && name.bytes().all(|byte| byte.is_ascii() && is_of_name(byte.into())) {
+            return self.without_delimiter(name.to_owned());
+        }
         let fits = |character: char| if is_of_name(character) { character } else { ' ' };
         let plain: String = name.chars().map(fits).collect();
         let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");

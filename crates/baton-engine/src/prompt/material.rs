@@ -184,8 +184,8 @@ fn members(briefing: &Briefing<'_>, fence: PromptFence<'_>) -> Vec<Piece> {
         ),
     ];
     let piece = |(name, label, text): (&'static str, String, Option<String>)| {
-        let (file, text) = (whole_request(briefing), text?);
-        let bounded = is_long(&text);
+        let text = text?;
+        let (file, bounded) = (whole_request(briefing), is_long(&text));
         let text = fence.clean(&bounded_to(text.trim_end(), Some(&file)));
         (!text.is_empty()).then_some(Piece { name, label, text, file: Some(file), bounded })
     };

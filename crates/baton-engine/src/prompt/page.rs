@@ -3,20 +3,19 @@
 use std::sync::LazyLock;
 
 use baton_protocol::Dialect;
-use baton_protocol::model::request::{Expectations, WorkflowState};
+use baton_protocol::model::request::Expectations;
 use baton_protocol::tokens;
-use baton_protocol::wire::Label;
 use minijinja::Environment;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use serde::Serialize;
 
 use super::example::{self, Example};
 use super::fence::{self, PromptFence};
 use super::material::{self, Material, Piece, Refused};
+use super::outline::{self, Printed};
+use super::view::{Blank, CheckView, ClaimView, Members, NoteView, Steps, View, blanks};
 use super::words::{self, is_block};
 use super::{Briefing, PromptFault, ReportTo};
-use crate::Fence;
 use crate::expression::{self, ExpressionFault};
 
 /// The name of the workflow's own template in messages.
@@ -123,22 +122,26 @@ impl<'a> Page<'a> {
         context.iter().chain(index).chain(memory).chain(&refused.quoted).chain(notes).chain(failure)
     }
 
+    /// Returns the workflow's own template, where that counts.
+    fn own_template(&self) -> Option<&str> {
+        self.briefing.template.filter(|_| self.template.is_none())
+    }
+
     /// Renders the template.
-    pub(super) fn print(&self, cuts: &Cuts) -> Result<String, PromptFault> {
-        let view = Serde(self.view(cuts));
+    pub(super) fn print(&self, cuts: &Cuts) -> Result<Printed, PromptFault> {
+        let view = self.view(cuts);
         let environment: &Environment<'_> = &ENVIRONMENT;
-        let rendered = match (self.template, self.briefing.template) {
-            (None, Some(text)) => environment.render_named_str(OWN, text, view),
-            (built_in, _) => {
-                environment.get_template(built_in.unwrap_or("prompt")).and_then(|template| template.render(view))
+        let rendered = match self.own_template() {
+            Some(text) => {
+                environment.render_named_str(OWN, text, Serde(view)).map(|text| Printed::of(outline::ended(text)))
             }
+            None => outline::render(environment, self.template.unwrap_or("prompt"), view),
         };
-        let text = rendered.map_err(|error| {
+        rendered.map_err(|error| {
             // Only of the workflow's own template does a line say anything to whoever wrote it.
             let line = error.line().filter(|_| error.name() == Some(OWN));
             PromptFault::Template(ExpressionFault::new(line, &error))
-        })?;
-        Ok(text.trim_end().to_owned() + "\n")
+        })
     }
 
     /// Names what was too long for any prompt.
@@ -172,70 +175,85 @@ impl<'a> Page<'a> {
     }
 
     /// Returns the variables of the template.
-    pub(super) fn view(&self, cuts: &Cuts) -> View<'_> {
+    pub(super) fn view(&self, cuts: &Cuts) -> View {
         let briefing = self.briefing;
         let request = briefing.request;
         let expected = request.expectations.as_ref().unwrap_or(&NOTHING_EXPECTED);
-        let shown = |piece: &Piece| self.fenced(piece, cuts.context_tokens);
-        let named = |name: &str| {
-            let member = self.material.members.iter().find(|piece| piece.name == name);
-            member.map(shown).unwrap_or_default()
-        };
-        let joined = |pieces: &[&Piece]| pieces.iter().map(|piece| shown(piece)).collect::<Vec<_>>().join("\n\n");
+        let text = |text: Option<&str>| text.map(Blank::from);
+        let shown = |piece: &Piece| Blank(self.fenced(piece, cuts.context_tokens));
+        let said = |piece: &Piece| Blank(self.fenced(piece, cuts.said_tokens));
+        let joined =
+            |pieces: &[&Piece]| Blank(pieces.iter().map(|piece| shown(piece).0).collect::<Vec<_>>().join("\n\n"));
         let handed: Vec<&Piece> = self.material.context.iter().filter(|piece| piece.name == "handover").collect();
         View {
-            workflow: briefing.workflow,
-            phase: briefing.phase,
-            agent: briefing.agent,
-            role: briefing.role.map(str::trim),
+            workflow: briefing.workflow.into(),
+            phase: briefing.phase.into(),
+            agent: briefing.agent.into(),
+            role: text(briefing.role.map(str::trim)),
             dialect: briefing.dialect.as_str(),
-            handoff: self.handoff.as_deref(),
-            from: self.from.as_deref(),
+            handoff: text(self.handoff.as_deref()),
+            from: text(self.from.as_deref()),
             attempt: briefing.attempt,
-            task: request.instructions.as_deref().unwrap_or_default().trim_end(),
-            deliverable: expected.deliverable.as_deref(),
-            constraints: &expected.constraints,
-            success_criteria: &expected.success_criteria,
-            schema: expected.schema.as_deref(),
+            task: request.instructions.as_deref().unwrap_or_default().trim_end().into(),
+            deliverable: text(expected.deliverable.as_deref()),
+            constraints: blanks(expected.constraints.iter().map(String::as_str)),
+            success_criteria: blanks(expected.success_criteria.iter().map(String::as_str)),
+            schema: text(expected.schema.as_deref()),
             steps: Steps::of(request.workflow.as_ref(), briefing.phase),
-            mandatory_skills: briefing.mandatory_skills.iter().map(ToString::to_string).collect(),
+            mandatory_skills: blanks(briefing.mandatory_skills.iter().map(ToString::to_string)),
             skills_by: briefing.profile.map(words::skills_by).unwrap_or_default(),
-            output_directory: example::output_directory(briefing).unwrap_or_default(),
-            writes: briefing.writes,
+            output_directory: example::output_directory(briefing).unwrap_or_default().into(),
+            writes: briefing.writes.map(|patterns| blanks(patterns.iter().map(String::as_str))),
             checks: briefing.checks.iter().map(|check| CheckView::of(&check.name, &check.words)).collect(),
             acknowledge: briefing.acknowledge,
-            acknowledge_within: briefing.acknowledge_within,
-            acknowledgment: &self.example.acknowledgment,
-            owed: example::owed(briefing).iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", "),
-            example: &self.example.report,
+            acknowledge_within: text(briefing.acknowledge_within),
+            acknowledgment: self.example.acknowledgment.as_str().into(),
+            owed: example::owed(briefing).iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ").into(),
+            example: self.example.report.as_str().into(),
             echoes: self.example.echoes,
             form: self.example.form,
             whole: !is_block(briefing.dialect),
             tells_skills: is_block(briefing.dialect) || briefing.dialect == Dialect::Native,
-            reasons: words::reasons(briefing.dialect, briefing.reasons),
+            reasons: words::reasons(briefing.dialect, briefing.reasons).into(),
             reviews: example::reviews(briefing),
             changes_in: words::changes_in(briefing.dialect),
             alone: !matches!(briefing.report_to, ReportTo::Folder | ReportTo::Queue { .. }),
             stuck: words::stuck(briefing.dialect),
-            report_file: words::file(briefing, "report.md", "BATON_REPORT_FILE"),
-            acknowledgment_file: words::file(briefing, "acknowledgment.yaml", "BATON_ACKNOWLEDGMENT_FILE"),
-            notes_file: material::whole_notes(briefing),
+            report_file: words::file(briefing, "report.md", "BATON_REPORT_FILE").into(),
+            acknowledgment_file: words::file(briefing, "acknowledgment.yaml", "BATON_ACKNOWLEDGMENT_FILE").into(),
+            notes_file: material::whole_notes(briefing).into(),
             fetches_files: briefing.fetches_files,
-            report_to: match briefing.report_to {
-                ReportTo::Folder => "folder",
-                ReportTo::Answer => "answer",
-                ReportTo::File => "file",
-                ReportTo::Stdout => "stdout",
-                ReportTo::Either => "either",
-                ReportTo::Queue { .. } => "queue",
-            },
+            report_to: report_to(briefing.report_to),
             claim: match briefing.report_to {
                 ReportTo::Queue { handoff, fence, lease_seconds } => {
-                    Some(ClaimView { id: handoff.as_str(), fence, lease_seconds })
+                    Some(ClaimView { id: handoff.as_str().into(), fence, lease_seconds })
                 }
                 ReportTo::Folder | ReportTo::Answer | ReportTo::File | ReportTo::Stdout | ReportTo::Either => None,
             },
-            delimiter: briefing.delimiter,
+            delimiter: briefing.delimiter.into(),
+            members: self.members(cuts),
+            handovers: joined(&handed),
+            context: joined(&self.material.context.iter().collect::<Vec<_>>()),
+            index: self.material.index.as_ref().map(shown),
+            memory: self.material.memory.as_ref().map(shown),
+            older_notes: cuts.notes_dropped,
+            notes: self.notes_view(cuts),
+            failure: self.material.failure.as_ref().map(said),
+            reasons_found: self.material.refused.found.as_str().into(),
+            reasons_quoted: self.material.refused.quoted.as_ref().map(said),
+        }
+    }
+
+    /// Returns the members of the request, which no built-in template shows.
+    fn members(&self, cuts: &Cuts) -> Members {
+        if self.own_template().is_none() {
+            return Members::default();
+        }
+        let named = |name: &str| {
+            let member = self.material.members.iter().find(|piece| piece.name == name);
+            member.map(|piece| Blank(self.fenced(piece, cuts.context_tokens))).unwrap_or_default()
+        };
+        Members {
             summary: named("summary"),
             files: named("files"),
             artifacts: named("artifacts"),
@@ -243,150 +261,36 @@ impl<'a> Page<'a> {
             questions: named("questions"),
             facts: named("facts"),
             input: named("input"),
-            handovers: joined(&handed),
-            context: joined(&self.material.context.iter().collect::<Vec<_>>()),
-            index: self.material.index.as_ref().map(shown),
-            memory: self.material.memory.as_ref().map(shown),
-            older_notes: cuts.notes_dropped,
-            notes: self.notes_view(cuts),
-            failure: self.material.failure.as_ref().map(|piece| self.fenced(piece, cuts.said_tokens)),
-            reasons_found: &self.material.refused.found,
-            reasons_quoted: self.material.refused.quoted.as_ref().map(|piece| self.fenced(piece, cuts.said_tokens)),
         }
     }
 
-    fn notes_view(&self, cuts: &Cuts) -> Vec<NoteView<'_>> {
+    fn notes_view(&self, cuts: &Cuts) -> Vec<NoteView> {
         let kept = self.material.notes.iter().skip(cuts.notes_dropped);
         kept.map(|said| NoteView {
             about: said.about,
-            from: &said.from,
-            meaning: &said.meaning,
-            text: said.piece.as_ref().map(|piece| self.fenced(piece, cuts.said_tokens)).unwrap_or_default(),
+            from: said.from.as_str().into(),
+            meaning: said.meaning.as_str().into(),
+            text: said.piece.as_ref().map(|piece| self.fenced(piece, cuts.said_tokens)).unwrap_or_default().into(),
         })
         .collect()
     }
 }
 
-static NOTHING_EXPECTED: LazyLock<Expectations> = LazyLock::new(Expectations::default);
-
-/// The variables of a template. What others wrote is in here only with its fence.
-#[derive(Serialize)]
-pub(super) struct View<'a> {
-    workflow: &'a str,
-    phase: &'a str,
-    agent: &'a str,
-    role: Option<&'a str>,
-    dialect: &'static str,
-    handoff: Option<&'a str>,
-    from: Option<&'a str>,
-    attempt: u32,
-    task: &'a str,
-    deliverable: Option<&'a str>,
-    constraints: &'a [String],
-    success_criteria: &'a [String],
-    schema: Option<&'a str>,
-    #[serde(flatten)]
-    steps: Steps,
-    mandatory_skills: Vec<String>,
-    skills_by: &'static str,
-    output_directory: &'a str,
-    writes: Option<&'a [String]>,
-    checks: Vec<CheckView<'a>>,
-    acknowledge: bool,
-    acknowledge_within: Option<&'a str>,
-    acknowledgment: &'a str,
-    owed: String,
-    example: &'a str,
-    echoes: &'static str,
-    form: &'static str,
-    whole: bool,
-    tells_skills: bool,
-    reasons: String,
-    reviews: bool,
-    changes_in: &'static str,
-    alone: bool,
-    stuck: &'static str,
-    report_file: String,
-    acknowledgment_file: String,
-    notes_file: String,
-    fetches_files: bool,
-    report_to: &'static str,
-    claim: Option<ClaimView<'a>>,
-    delimiter: &'a str,
-    summary: String,
-    files: String,
-    artifacts: String,
-    decisions: String,
-    questions: String,
-    facts: String,
-    input: String,
-    handovers: String,
-    context: String,
-    index: Option<String>,
-    memory: Option<String>,
-    older_notes: usize,
-    notes: Vec<NoteView<'a>>,
-    failure: Option<String>,
-    reasons_found: &'a str,
-    reasons_quoted: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Steps {
-    current_step: String,
-    completed_steps: Vec<String>,
-    remaining_steps: Vec<String>,
-}
-
-impl Steps {
-    fn of(state: Option<&WorkflowState>, phase: &str) -> Self {
-        let words = |labels: &[Label]| labels.iter().map(Label::to_string).collect();
-        let named = state.and_then(|state| state.current_step.as_ref()?.name());
-        // A number says nothing beside names.
-        let current = named.or_else(|| phase.rsplit('/').next()).unwrap_or_default();
-        Steps {
-            current_step: current.to_owned(),
-            completed_steps: state.map(|state| words(&state.completed_steps)).unwrap_or_default(),
-            remaining_steps: state.map(|state| words(&state.remaining_steps)).unwrap_or_default(),
-        }
+fn report_to(place: ReportTo<'_>) -> &'static str {
+    match place {
+        ReportTo::Folder => "folder",
+        ReportTo::Answer => "answer",
+        ReportTo::File => "file",
+        ReportTo::Stdout => "stdout",
+        ReportTo::Either => "either",
+        ReportTo::Queue { .. } => "queue",
     }
 }
 
-/// What the claimant must name when it reports.
-#[derive(Serialize)]
-struct ClaimView<'a> {
-    id: &'a str,
-    fence: Fence,
-    lease_seconds: Option<u64>,
-}
+static NOTHING_EXPECTED: LazyLock<Expectations> = LazyLock::new(Expectations::default);
 
 /// Names what a prompt does not have whole, and where it is.
 fn gone(how: &str, piece: &Piece) -> String {
     let file = piece.file.as_ref().map(|file| format!(" (in {file})")).unwrap_or_default();
     format!("{how}: {}{file}", piece.label)
-}
-
-#[derive(Serialize)]
-struct CheckView<'a> {
-    name: &'a str,
-    command: String,
-}
-
-impl<'a> CheckView<'a> {
-    fn of(name: &'a str, words: &[String]) -> Self {
-        // A text for the shell stands as it was written; words are quoted where a person would have to.
-        let command = match words {
-            [shell, option, text] if shell == "sh" && option == "-c" => text.clone(),
-            words => words.iter().map(|word| words::typed(word)).collect::<Vec<_>>().join(" "),
-        };
-        CheckView { name, command }
-    }
-}
-
-#[derive(Serialize)]
-struct NoteView<'a> {
-    about: &'static str,
-    from: &'a str,
-    meaning: &'a str,
-    text: String,
 }

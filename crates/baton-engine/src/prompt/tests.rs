@@ -3,6 +3,7 @@
 mod budgets;
 mod examples;
 mod fences;
+mod outlines;
 mod own_templates;
 mod whole;
 
