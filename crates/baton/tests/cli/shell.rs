@@ -48,6 +48,7 @@ fn the_manual_of_the_command_line_has_every_command() {
     assert_snapshot!(titles.join("\n"), @"
     # Command line
     ## baton
+    ## baton init
     ## baton run
     ## baton resume
     ## baton retry
@@ -107,9 +108,9 @@ fn the_manual_of_the_command_line_has_every_command() {
     ## baton dir wait
     ## baton dir sweep
     ## baton dir status
-    ## baton init
     ## baton hook
     ## baton completions
+    ## baton man-pages
     ");
 }
 

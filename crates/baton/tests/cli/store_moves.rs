@@ -96,7 +96,7 @@ fn second_store_of_a_project_is_told_and_the_one_out_of_reach_is_used() {
     done(&sandbox, &["send", "--to", "finder", "more.json", "--store", ".baton/baton.db"]);
     let listed = sandbox.baton(&["list"]);
     assert!(lists(&listed) && !listed.stdout.contains("csv-08"), "{listed}");
-    assert!(listed.stderr.starts_with(&format!("{} is another store of this project", old.display())), "{listed}");
+    assert!(listed.stderr.starts_with(&format!("this project has another store, {}", old.display())), "{listed}");
     let refused = sandbox.baton(&["store", "move"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("has two stores"), "{refused}");
     assert!(old.exists() && sandbox.store().exists());
