@@ -23,7 +23,6 @@ mod watch;
 pub(crate) use brief::{Brief, output_directory, plain_output_directory};
 pub use brief::{BriefFault, OutputFault};
 pub use queue_brief::{HandInWay, QueueBrief};
-pub(crate) use taking::judging;
 pub use taking::load;
 
 use std::any::Any;

@@ -1,7 +1,6 @@
 //! Rehearses what would follow from a report, without a store and without anybody working: a run in memory is taken to
 //! the phase, given the report, and asked where it goes.
 
-use baton_protocol::Settings;
 use baton_protocol::model::Request;
 use baton_protocol::wire::same_word;
 use baton_protocol::workflow::Phase;
@@ -107,14 +106,6 @@ pub enum RehearsalFault {
     /// The lifecycle does not allow the report.
     #[error(transparent)]
     Refused(#[from] Refusal),
-}
-
-/// Returns what reports of a phase are judged by: the project's settings, and what the workflow says.
-pub fn judging(definition: &Definition, phase: &str, settings: &Settings) -> Settings {
-    match definition.locate(phase) {
-        Some(located) => driver::judging(settings, &located),
-        None => settings.clone(),
-    }
 }
 
 /// Returns the paths of the phases in which an agent works, also inside others. Of a list it is its first item, whatever

@@ -12,7 +12,7 @@ use super::run_loop::{Errand, Outcome, RunLoop};
 use super::{News, ReachedAgent};
 use crate::Fence;
 use crate::agent::Job;
-use crate::engine::Yardstick;
+use crate::engine::{Yardstick, settings_of};
 use crate::evidence::{self, ExaminedClaim, Moment};
 use crate::failure::{Code, Failure};
 use crate::flow;
@@ -88,7 +88,12 @@ impl RunLoop<'_> {
         let news = if verifying { News::Examines(id) } else { News::Begins(id) };
         self.driver.audience.hear(&self.run, &news);
         let task = if let (true, Some(report)) = (verifying, report) {
-            let examine = attempt::examine(evidence, scene, report, (self.driver.judging(&brief), self.room()));
+            let examine = attempt::examine(
+                evidence,
+                scene,
+                report,
+                (settings_of(&brief.located, &self.driver.settings), self.room()),
+            );
             self.tasks.spawn(async move { Outcome::Work(examine.await) })
         } else if tracked.step.role == Role::Check {
             let check = attempt::check(
@@ -116,7 +121,7 @@ impl RunLoop<'_> {
                 Ok(job) => job,
                 Err(why) => return self.results.push((id.clone(), fence, failed(why))),
             };
-            let yardstick = Yardstick::of_brief(&brief, &scene, self.driver.judging(&brief));
+            let yardstick = Yardstick::of_brief(&brief, &scene, settings_of(&brief.located, &self.driver.settings));
             let contract = ReportContract {
                 dialect: yardstick.dialect,
                 mandatory_skills: scene.mandatory_skills.clone(),

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::run_loop::RunLoop;
 use super::{LEASE, News};
 use crate::draft::Draft;
+use crate::engine::outage;
 use crate::flow;
 use crate::handoff::Lease;
 use crate::id::HandoffId;
@@ -17,14 +18,8 @@ use crate::sabotage::{Bug, planted};
 use crate::session::Spent;
 use crate::store::StoreError;
 
-/// How long a store may be away before a driver gives up that has nothing left to wait for.
-const AWAY_MAX: Duration = Duration::from_mins(10);
-
 /// How long a store may be away before a driver gives up that was told to stop.
 const STOP_MAX: Duration = Duration::from_secs(30);
-
-/// How long to wait before a store that is away is asked again, at most.
-const ASK_AGAIN_MAX: Duration = Duration::from_secs(5);
 
 impl RunLoop<'_> {
     /// Returns what this driver has claimed, the run itself first.
@@ -133,12 +128,11 @@ impl RunLoop<'_> {
         }
         let stopped_since = stops.then(|| *self.stopped_since.get_or_insert_with(Instant::now));
         let stopped = stopped_since.is_some_and(|since| since.elapsed() >= STOP_MAX);
-        let given_up = self.working.is_empty() && since.elapsed() >= AWAY_MAX;
+        let given_up = self.working.is_empty() && since.elapsed() >= outage::AWAY_MAX;
         if stopped || given_up || planted(Bug::OutageEndsDriver) {
             return Err(StoreError::Unreachable(why));
         }
-        let pause = (since.elapsed() / 2).clamp(Duration::from_millis(250), ASK_AGAIN_MAX);
-        let until = Instant::now() + pause;
+        let until = Instant::now() + outage::pause(since.elapsed());
         loop {
             tokio::select! {
                 biased;

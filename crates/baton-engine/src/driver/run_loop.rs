@@ -1,6 +1,7 @@
 //! Drives one run: one transaction after another, with agents, commands and people in between.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -20,15 +21,13 @@ use crate::Fence;
 use crate::draft::Foreseen;
 use crate::id::{HandoffId, RunId};
 use crate::journal::Event;
+use crate::pages::JournalPages;
 use crate::run::Run;
 use crate::session::Spent;
 use crate::store::StoreError;
 
 /// By how much a turn may take longer than it should before the driver takes it that it was asleep.
 const HICCUP: Duration = Duration::from_secs(5);
-
-/// How many events are read at a time.
-const EVENTS: u32 = 1_000;
 
 /// How often a transaction may lose a race in a row before the driver gives up.
 pub(super) const RACES_MAX: u32 = 100;
@@ -222,14 +221,13 @@ impl<'d> RunLoop<'d> {
 
     /// Reads what has happened since.
     pub(super) async fn read(&mut self) -> Result<(), StoreError> {
-        loop {
-            let events = self.driver.store.history(&self.run.id, self.run.seq, EVENTS).await?;
+        let (store, id) = (Arc::clone(&self.driver.store), self.run.id.clone());
+        let mut pages = JournalPages::after(store.as_ref(), &id, self.run.seq);
+        while let Some(events) = pages.next().await? {
             self.absorb(&events)?;
-            if events.len() < EVENTS as usize {
-                self.behind = false;
-                return Ok(());
-            }
         }
+        self.behind = false;
+        Ok(())
     }
 
     /// Takes the next events of the journal, and tells of each.

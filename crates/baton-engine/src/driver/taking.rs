@@ -2,23 +2,18 @@
 
 use std::time::Duration;
 
-use baton_protocol::rules::summary_over_budget;
-use baton_protocol::settings::{Level, Permission};
-use baton_protocol::{Settings, Severity};
 use tokio::sync::watch as channel;
 use tokio::time::Instant;
 
 use super::begin::approved_files;
-use super::brief::Brief;
 use super::claiming::claim;
 use super::run_loop::RACES_MAX;
 use super::{Driver, DriverProblem, End, LEASE, WorkspaceLock, WorkspaceProblem};
 use crate::Fence;
-use crate::definition::LocatedPhase;
 use crate::draft::Draft;
 use crate::evidence::{self, EarlierAttempt};
 use crate::failure::{Code, Failure};
-use crate::flow::{self, NoWayBack, limits};
+use crate::flow::{self, NoWayBack};
 use crate::handoff::State;
 use crate::handover;
 use crate::id::{HandoffId, RunId};
@@ -250,11 +245,6 @@ impl Driver {
         };
         attempts.flat_map(|(work, end)| (1..end.0).filter_map(move |number| attempt(work, Fence(number)))).collect()
     }
-
-    /// Returns what reports are judged by.
-    pub(super) fn judging(&self, brief: &Brief<'_>) -> Settings {
-        judging(&self.settings, &brief.located)
-    }
 }
 
 /// Reads a run from its journal.
@@ -270,25 +260,4 @@ pub async fn load(store: &dyn Store, id: &RunId) -> Result<Run, StoreError> {
         }
     }
     run.ok_or_else(|| StoreError::Invalid("there is no such run".to_owned()))
-}
-
-/// Returns what reports are judged by: the project's settings, and what the workflow says.
-pub(crate) fn judging(settings: &Settings, located: &LocatedPhase<'_>) -> Settings {
-    let workflow = &located.definition.workflow;
-    let mut settings = settings.clone();
-    let allowed = workflow
-        .allow
-        .iter()
-        .filter_map(|allowance| Some(Permission { rule: allowance.rule.clone()?, reason: allowance.reason.clone()? }));
-    settings.permissions.extend(allowed);
-    settings.reasons.extend(workflow.reasons.iter().cloned());
-    settings.reasons.extend(workflow.routes.iter().filter_map(|route| route.reason.clone()));
-    settings.phases.extend(workflow.phases.iter().map(|phase| phase.id().to_owned()));
-    settings.phases.extend(located.siblings.iter().map(|phase| phase.id().to_owned()));
-    if let Some(tokens) = limits::smallest(located, |limits| limits.summary_tokens) {
-        settings.summary_tokens = usize::try_from(tokens).unwrap_or(usize::MAX);
-        // A limit that somebody has set is one. A severity that the project has set stays.
-        settings.levels.entry(summary_over_budget::RULE.name).or_insert(Level::At(Severity::Error));
-    }
-    settings
 }

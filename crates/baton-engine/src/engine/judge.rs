@@ -3,22 +3,51 @@
 
 use baton_protocol::model::{Document, Request};
 use baton_protocol::read::{self, Format};
+use baton_protocol::rules::summary_over_budget;
+use baton_protocol::settings::{Level, Permission};
 use baton_protocol::surroundings::{Schemas, Workspace};
 use baton_protocol::{Dialect, Hints, Judgement, Kind, Reading, Settings, Severity, Surroundings};
 use serde_json::Value;
 
 use super::{Engine, Problem};
-use crate::definition::Definition;
+use crate::definition::{Definition, LocatedPhase};
 use crate::driver::{Brief, output_directory, plain_output_directory};
 use crate::evidence::Scene;
-use crate::flow;
+use crate::flow::{self, limits};
 use crate::handoff::{Handoff, WrittenDocument};
-use crate::rehearsal;
 use crate::report_contract::ReportContract;
 use crate::run::Run;
 
 /// How many mistakes are listed in a failure.
 const TOLD_MAX: usize = 20;
+
+/// Returns the settings for the reports of a phase: the project's, and what the workflow says.
+pub fn settings_of_phase(definition: &Definition, phase: &str, settings: &Settings) -> Settings {
+    match definition.locate(phase) {
+        Some(located) => settings_of(&located, settings),
+        None => settings.clone(),
+    }
+}
+
+pub(crate) fn settings_of(located: &LocatedPhase<'_>, settings: &Settings) -> Settings {
+    let workflow = &located.definition.workflow;
+    let mut settings = settings.clone();
+    let allowed = workflow
+        .allow
+        .iter()
+        .filter_map(|allowance| Some(Permission { rule: allowance.rule.clone()?, reason: allowance.reason.clone()? }));
+    settings.permissions.extend(allowed);
+    settings.reasons.extend(workflow.reasons.iter().cloned());
+    settings.reasons.extend(workflow.routes.iter().filter_map(|route| route.reason.clone()));
+    settings.phases.extend(workflow.phases.iter().map(|phase| phase.id().to_owned()));
+    settings.phases.extend(located.siblings.iter().map(|phase| phase.id().to_owned()));
+    if let Some(tokens) = limits::smallest(located, |limits| limits.summary_tokens) {
+        settings.summary_tokens = usize::try_from(tokens).unwrap_or(usize::MAX);
+        // A limit that somebody has set is one. A severity that the project has set stays.
+        settings.levels.entry(summary_over_budget::RULE.name).or_insert(Level::At(Severity::Error));
+    }
+    settings
+}
 
 /// A document as a door has read it.
 #[derive(Clone, Copy)]
@@ -154,7 +183,7 @@ impl Yardstick {
         };
         let agent = definition.locate(&step.phase).and_then(|phase| phase.definition.workflow.agent(&handoff.terms.to));
         Yardstick {
-            settings: rehearsal::judging(definition, &step.phase, settings),
+            settings: settings_of_phase(definition, &step.phase, settings),
             dialect: agent.and_then(|agent| agent.dialect.as_deref()).and_then(Dialect::parse),
             following: flow::following(definition, &step.phase),
             agent: Some(handoff.terms.to.clone()),

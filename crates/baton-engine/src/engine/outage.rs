@@ -13,8 +13,13 @@ const ASK_AGAIN_MIN: Duration = Duration::from_millis(250);
 /// How long to wait at most before it is asked again.
 const ASK_AGAIN_MAX: Duration = Duration::from_secs(5);
 
-/// How long to wait for an unreachable store; the same as for a driver.
-const AWAY_MAX: Duration = Duration::from_mins(10);
+/// How long a store may be away before whoever has nothing else to wait for gives up.
+pub(crate) const AWAY_MAX: Duration = Duration::from_mins(10);
+
+/// Returns how long to wait before a store is asked again: the longer it has been away, the less often.
+pub(crate) fn pause(away: Duration) -> Duration {
+    (away / 2).clamp(ASK_AGAIN_MIN, ASK_AGAIN_MAX)
+}
 
 /// News about the store for whoever waits.
 #[derive(Debug, Clone, Copy)]
@@ -53,8 +58,7 @@ impl Outage {
             tell(StoreNews::Away(&problem));
             self.since = Some(Instant::now());
         }
-        // The longer it has been away, the less often it is asked.
-        Ok((away / 2).clamp(ASK_AGAIN_MIN, ASK_AGAIN_MAX))
+        Ok(pause(away))
     }
 }
 

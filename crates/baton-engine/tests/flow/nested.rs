@@ -1,7 +1,8 @@
 //! What a workflow inside another one says about itself holds in there, and what is said around it holds above that.
 
+use baton_engine::engine::settings_of_phase;
+use baton_engine::flow;
 use baton_engine::step::Role;
-use baton_engine::{flow, rehearsal};
 use baton_protocol::Settings;
 use serde_json::json;
 
@@ -115,7 +116,7 @@ fn output_goes_where_the_innermost_workflow_says() {
 fn smallest_summary_around_a_report_counts() {
     let tokens = |outer: &str, inner: &str| {
         let play = play(&format!("limits: {{{outer}}}"), &format!("limits: {{{inner}}}"));
-        rehearsal::judging(&play.run.definition, "deep/build", &Settings::default()).summary_tokens
+        settings_of_phase(&play.run.definition, "deep/build", &Settings::default()).summary_tokens
     };
     assert_eq!(tokens("summary_tokens: 100", "summary_tokens: 400"), 100);
     assert_eq!(tokens("summary_tokens: 400", "summary_tokens: 100"), 100);
