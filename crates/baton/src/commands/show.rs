@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use baton_engine::Handoff;
 use baton_engine::engine::{accepted_request, examined_of, shown_document};
-use baton_engine::handoff::{Ask, Digest, StateName, WrittenDocument};
+use baton_engine::handoff::{Digest, StateName, WrittenDocument};
 use baton_engine::people::Question;
 use baton_engine::step::Role;
 use baton_protocol::printable;
@@ -109,13 +109,12 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let mut text = render::handoff::lines(&handoff, passed, session.now(), output.width());
     let mut sheet = Sheet::new(output.paint());
     match question {
-        // What was said before stands above.
         Some(question) => {
             sheet.heading("");
             let mut question = Question { text: String::new(), ..question };
-            if question.ask != Ask::Gate {
-                question.decided_before.clear();
-            }
+            // What was said before stands above, as notes of the handoff.
+            let is_noted = |said: &String| handoff.notes.iter().any(|note| said.ends_with(&note.text));
+            question.decided_before.retain(|said| !is_noted(said));
             render::question::body(&mut sheet, &question);
             sheet.row("digest", &question.shown.0);
         }
