@@ -28,6 +28,9 @@ use crate::stored;
 /// The words for a file that a report names and nobody has made or changed since the first attempt.
 pub const UNCHANGED: &str = "unchanged since before the work began";
 
+/// How files are told that are too many to be identified one by one.
+pub const UNBOUND: &str = "which no decision is bound to";
+
 /// Looks at what a report claims.
 #[async_trait]
 pub trait Evidence: Send + Sync {
@@ -166,6 +169,8 @@ pub struct Scene {
     pub is_caged: bool,
     /// Patterns of files that others may have changed meanwhile.
     pub others_write: Vec<String>,
+    /// Files that were examined as the work of others between the attempts: these answer for them.
+    pub settled: Vec<String>,
     /// Files and folders that Baton itself keeps in the workspace while the agent works.
     pub views: Vec<PathBuf>,
     /// Whether every new file must be named: the artifacts of a package are all that was made.
@@ -322,6 +327,11 @@ impl ExaminedClaim {
     pub fn is_handed_over(&self) -> bool {
         let is_unnamed = [modified_not_declared::RULE.name, writes_outside::RULE.name].contains(&self.rule.as_str());
         self.path.is_some() && !is_unnamed && !self.seen.contains(UNCHANGED)
+    }
+
+    /// Returns whether it counts files that are too many to be identified one by one.
+    pub(crate) fn is_unbound(&self) -> bool {
+        self.claim.contains(UNBOUND)
     }
 
     /// Returns what came out in one sentence: the claim, and what was seen of it.

@@ -30,6 +30,8 @@ mod disk;
 mod doors;
 #[path = "run/driver_seen.rs"]
 mod driver_seen;
+#[path = "run/earlier_work.rs"]
+mod earlier_work;
 #[path = "run/elsewhere.rs"]
 mod elsewhere;
 #[path = "run/environment.rs"]

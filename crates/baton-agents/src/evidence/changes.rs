@@ -73,6 +73,8 @@ pub(super) struct Changes {
     during: BTreeMap<String, Change>,
     /// What Baton itself and the output of the agent are.
     own: OwnPlaces,
+    /// What others answer for who worked between the attempts.
+    settled: Places,
 }
 
 /// Where changes are nobody's: the folders of attempts, the agent's output, and what Baton keeps current.
@@ -110,7 +112,8 @@ impl Changes {
         };
         let first = scene.earlier.iter().find_map(first_of);
         let own_first = scene.earlier.iter().filter(|attempt| attempt.is_own).find_map(first_of);
-        Changes { first, own_first, before, after, during, own }
+        let settled = Places::new(root, &scene.settled);
+        Changes { first, own_first, before, after, during, own, settled }
     }
 
     /// Lists what changed during this attempt; nothing if nobody can tell.
@@ -160,7 +163,8 @@ impl Changes {
             return Err("there are too many files to compare");
         }
         let mut changes = compare(first, &self.after);
-        changes.retain(|path, _| !self.during.contains_key(path) && !self.own.hold(path));
+        let is_told = |path: &str| self.during.contains_key(path) || self.own.hold(path) || self.settled.hold(path);
+        changes.retain(|path, _| !is_told(path));
         Ok(changes)
     }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use baton_engine::evidence::{ExaminedClaim, Scene};
+use baton_engine::evidence::{ClaimFinding, ExaminedClaim, Scene, UNBOUND};
 use baton_protocol::model::Report;
 use baton_protocol::rules::{
     artifact_changed, artifact_outside_workspace, file_not_modified, modified_not_declared, stale_base, writes_outside,
@@ -154,22 +154,24 @@ impl<'a> Comparison<'a> {
         let all = named::claims_a_list(self.report);
         let new = self.scene.names_new_files;
         let counts = |change: Change| all || !new || change == Change::Created;
-        let (strangers, is_told_elsewhere) = match self.changes.during() {
-            Ok(during) => {
+        let changed = self.changes.during().and_then(|during| Ok((during, self.changes.left_over()?)));
+        let (strangers, left_over, is_told_elsewhere) = match &changed {
+            Ok((during, left_over)) => {
                 // Without a list, what the phase may write is told together with that.
                 let told = |path: &str| !all && !new && self.writes.fit(path);
                 // Where the phase may not write, it is told who may have written.
                 let elsewhere =
                     |path: &str| self.scene.writes.is_some() && !self.writes.fit(path) && self.may_be_of_others(path);
                 let fine = |path: &str| self.named.hold(path) || told(path) || elsewhere(path);
-                let strangers = self.sort(during, |path, change| !counts(change) || fine(path));
+                let is_fine = |path: &str, change: Change| !counts(change) || fine(path);
+                let (strangers, left_over) = (self.sort(during, is_fine), self.sort(left_over, is_fine));
                 let is_elsewhere =
                     |(path, change): (&String, &Change)| counts(*change) && !self.named.hold(path) && elsewhere(path);
-                (strangers, during.iter().any(is_elsewhere))
+                (strangers, left_over, during.iter().any(is_elsewhere))
             }
             Err(why) if all || new => {
                 let claim = "whether every changed file is named cannot be checked";
-                return vec![unchecked(rule, claim, why)];
+                return vec![unchecked(rule, claim, *why)];
             }
             Err(_) => return Vec::new(),
         };
@@ -177,10 +179,15 @@ impl<'a> Comparison<'a> {
         let by_others = [&strangers.beside[..], &strangers.anybody, &strangers.caged].concat();
         if all || new {
             examined.extend(tell(&strangers.own, |told| refuted(rule, told, "but the report does not name it")));
-        } else if let Ok(during) = self.changes.during() {
-            let own: HashSet<&String> = strangers.own.iter().collect();
+            if !left_over.own.is_empty() {
+                let seen = "since the first attempt, and the report does not name it; it is not clear by whom";
+                examined.push(unchecked(rule, in_one(&left_over.own), seen));
+            }
+        } else if let Ok((during, since)) = &changed {
+            let own: HashSet<&String> = strangers.own.iter().chain(&left_over.own).collect();
+            let all = during.iter().chain(since);
             let own: Vec<(&String, &Change)> =
-                during.iter().filter(|(path, change)| own.contains(&in_words(path, **change))).collect();
+                all.filter(|(path, change)| own.contains(&in_words(path, **change))).collect();
             examined.extend(self.pinned(&own, |words| unverifiable(rule, words, "which the report does not name")));
         }
         if !by_others.is_empty() {
@@ -223,10 +230,10 @@ impl<'a> Comparison<'a> {
         if !strangers.beside.is_empty() {
             examined.push(unverifiable(rule, in_one(&strangers.beside), "where only another agent may write"));
         }
-        let left_over = self.sort(&left_over, |path, _| self.writes.fit(path));
-        if !left_over.own.is_empty() {
+        let strange = self.sort(&left_over, |path, _| self.writes.fit(path));
+        if !strange.own.is_empty() {
             let seen = "since the first attempt; it is not clear by whom";
-            examined.push(unchecked(rule, in_one(&left_over.own), seen));
+            examined.push(unchecked(rule, in_one(&strange.own), seen));
         }
         if examined.is_empty() {
             let claim = match self.scene.writes.as_deref() {
@@ -237,7 +244,7 @@ impl<'a> Comparison<'a> {
         }
         let is_unnamed = |(path, _): &(&String, &Change)| self.writes.fit(path) && !self.named.hold(path);
         let inside: Vec<(&String, &Change)> =
-            during.iter().filter(is_unnamed).filter(|_| !named::claims_a_list(self.report)).collect();
+            during.iter().chain(&left_over).filter(is_unnamed).filter(|_| !named::claims_a_list(self.report)).collect();
         examined.extend(self.pinned(&inside, |words| verified(rule, words, "where it may write")));
         examined
     }
@@ -247,7 +254,10 @@ impl<'a> Comparison<'a> {
         let identified = changes.iter().take(IDENTIFIED);
         let told = identified.map(|(path, change)| self.files.pin(entry(in_words(path, **change)), path));
         let rest = changes.len().saturating_sub(IDENTIFIED);
-        let rest = (rest > 0).then(|| entry(format!("{rest} more files, which no decision is bound to, were changed")));
+        let files = if rest == 1 { "file" } else { "files" };
+        let were = if rest == 1 { "was" } else { "were" };
+        let more = || entry(format!("{rest} more {files}, {UNBOUND}, {were} changed"));
+        let rest = (rest > 0).then(|| ExaminedClaim { verdict: ClaimFinding::Unverifiable, ..more() });
         told.chain(rest).collect()
     }
 
@@ -283,8 +293,9 @@ impl<'a> Comparison<'a> {
     fn handed_over(&self) -> Vec<ExaminedClaim> {
         let handed_over = handed_over(self.scene);
         let rule = &artifact_changed::RULE;
-        let during = match self.changes.during() {
-            Ok(during) => during,
+        let changed = self.changes.during().and_then(|during| Ok((during, self.changes.left_over()?)));
+        let (during, left_over) = match changed {
+            Ok(changed) => changed,
             Err(_) if handed_over.is_empty() => return Vec::new(),
             Err(why) => {
                 return vec![unchecked(
@@ -294,15 +305,22 @@ impl<'a> Comparison<'a> {
                 )];
             }
         };
-        let inner = handed_over.into_iter().filter_map(|path| named::inside(self.root, Path::new(path)));
-        let changed: BTreeMap<String, Change> =
-            inner.filter_map(|path| Some((path.clone(), *during.get(&path)?))).collect();
-        let strangers = self.sort(&changed, |path, _| self.named.hold(path));
+        let inner: Vec<String> =
+            handed_over.into_iter().filter_map(|path| named::inside(self.root, Path::new(path))).collect();
+        let among = |changes: &BTreeMap<String, Change>| -> BTreeMap<String, Change> {
+            inner.iter().filter_map(|path| Some((path.clone(), *changes.get(path)?))).collect()
+        };
+        let strangers = self.sort(&among(during), |path, _| self.named.hold(path));
         let mut examined =
             tell(&strangers.own, |told| refuted(rule, told, "but it was handed over, and the report does not name it"));
         if !strangers.anybody.is_empty() {
             let seen = "although it was handed over, by it or by another agent at the same time: unclear which";
             examined.push(unchecked(rule, in_one(&strangers.anybody), seen));
+        }
+        let left_over = self.sort(&among(&left_over), |path, _| self.named.hold(path));
+        if !left_over.own.is_empty() {
+            let seen = "since the first attempt, although it was handed over; it is not clear by whom";
+            examined.push(unchecked(rule, in_one(&left_over.own), seen));
         }
         examined
     }

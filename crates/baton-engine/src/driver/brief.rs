@@ -305,6 +305,8 @@ impl<'r> Brief<'r> {
         let text = |name: &str, value: String| (name.to_owned(), value);
         let output_directory = self.output_directory().ok();
         let output = output_directory.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+        // Nobody can have worked between the attempts if this is the first.
+        let settled = if earlier.is_empty() { Vec::new() } else { self.settled() };
         Scene {
             workspace: self.run.definition.workspace.clone(),
             workflow_folder: self.located.definition.folder.clone(),
@@ -322,6 +324,7 @@ impl<'r> Brief<'r> {
             confinement: self.located.definition.workflow.confinement(None),
             is_caged: self.tracked.protection.as_ref().is_some_and(Protection::is_full),
             others_write: self.others_write(),
+            settled,
             views: view::kept(self.run),
             names_new_files: self.dialect() == Some(Dialect::Package),
             transcript: self.tracked.transcript.clone(),
@@ -346,6 +349,15 @@ impl<'r> Brief<'r> {
         let ended = self.run.worked_since(since).filter(|other| other.handoff.lease().is_none());
         let working = at_work.chain(ended).filter(|other| other.handoff.id != handoff.id);
         working.filter_map(|other| Brief::of(self.run, other)).flat_map(|brief| brief.may_write()).collect()
+    }
+
+    /// Returns the files that were examined as the work of others since this handoff exists: those of whoever helped it.
+    fn settled(&self) -> Vec<String> {
+        let handoff = &self.tracked.handoff;
+        let others = self.run.worked_since(handoff.accepted_at);
+        let others = others
+            .filter(|other| other.step.phase != self.tracked.step.phase || other.step.role != self.tracked.step.role);
+        others.flat_map(|other| &other.examined).filter_map(|examined| examined.path.clone()).collect()
     }
 
     /// Returns what the agent may change: all files, unless the workflow says which.

@@ -1,12 +1,13 @@
 //! What a person is told at a gate: what was seen of the work and the checks that the run stands on there, and which files
 //! the decision is bound to.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use baton_protocol::rules::{artifact_changed, claim_refuted};
 
 use crate::evidence::{ClaimFinding, ExaminedClaim, ReportedFile};
-use crate::handover::stands_on;
+use crate::handover::{earlier_visits, stands_on};
 use crate::run::{Run, TrackedHandoff};
 use crate::step::{Role, Step};
 
@@ -26,7 +27,25 @@ pub(crate) enum GateLine {
 
 /// Returns whether there are files that a decision at a gate is bound to.
 pub(super) fn has_files(run: &Run, step: &Step) -> bool {
-    stands_on(run, step).iter().any(|tracked| tracked.examined.iter().any(|seen| seen.path.is_some()))
+    visits(run, step).iter().any(|visit| visit.tracked.examined.iter().any(|seen| seen.path.is_some()))
+}
+
+/// A visit of a phase that a gate stands on.
+struct StandingVisit<'r> {
+    tracked: &'r TrackedHandoff,
+    is_last: bool,
+}
+
+/// Returns all visits of the phases that a gate stands on, the latest first. What an earlier visit made is still there if a later
+/// one had nothing to do about it.
+fn visits<'r>(run: &'r Run, step: &'r Step) -> Vec<StandingVisit<'r>> {
+    let last = stands_on(run, step);
+    let earlier = last.iter().flat_map(|tracked| earlier_visits(run, &tracked.step));
+    let earlier: Vec<_> = earlier.map(|tracked| StandingVisit { tracked, is_last: false }).collect();
+    let last = last.into_iter().map(|tracked| StandingVisit { tracked, is_last: true });
+    let mut visits: Vec<_> = last.chain(earlier).collect();
+    visits.sort_by_key(|visit| Reverse(visit.tracked.handoff.state.finished_at()));
+    visits
 }
 
 /// Returns what is shown at a gate without files.
@@ -41,15 +60,18 @@ pub(super) fn without_files(run: &Run, step: &Step) -> Vec<ExaminedClaim> {
 /// Returns what is shown at a gate, in the order in which it was seen. Of a file that several reports name, the last
 /// counts.
 pub(crate) fn gate_lines(run: &Run, step: &Step) -> Vec<GateLine> {
-    let work = stands_on(run, step);
-    let told = work.iter().filter(|tracked| !tracked.examined.is_empty() && tracked.step.role != Role::Check);
+    let work = visits(run, step);
+    let is_told = |visit: &&StandingVisit<'_>| {
+        visit.is_last && !visit.tracked.examined.is_empty() && visit.tracked.step.role != Role::Check
+    };
+    let told = work.iter().filter(is_told);
     let mut telling = Telling { names_phases: told.count() > 1, ..Telling::default() };
-    for (place, tracked) in work.iter().enumerate().filter(|(_, tracked)| tracked.step.role != Role::Check) {
-        let paths = tracked.examined.iter().filter_map(|examined| examined.path.clone());
+    for (place, visit) in work.iter().enumerate().filter(|(_, visit)| visit.tracked.step.role != Role::Check) {
+        let paths = visit.tracked.examined.iter().filter_map(|examined| examined.path.clone());
         telling.reported.extend(paths.map(|path| (path, place)));
     }
-    for (place, tracked) in work.into_iter().enumerate() {
-        telling.take(tracked, place);
+    for (place, visit) in work.into_iter().enumerate() {
+        telling.take(&visit, place);
     }
     telling.finish()
 }
@@ -71,7 +93,8 @@ struct Telling {
 }
 
 impl Telling {
-    fn take(&mut self, tracked: &TrackedHandoff, place: usize) {
+    fn take(&mut self, visit: &StandingVisit<'_>, place: usize) {
+        let tracked = visit.tracked;
         let is_check = tracked.step.role == Role::Check;
         let mut own = HashSet::new();
         let mut lines = Vec::new();
@@ -92,10 +115,15 @@ impl Telling {
                         self.files_left_out += 1;
                     }
                 }
-                None => lines.extend(self.other(examined)),
+                // What the decision is not bound to, nobody lets pass without looking.
+                None if examined.is_unbound() => {
+                    lines.extend(self.other(ExaminedClaim { asks_person: true, ..examined }))
+                }
+                None if visit.is_last => lines.extend(self.other(examined)),
+                None => {}
             }
         }
-        if is_check {
+        if is_check && visit.is_last {
             lines.extend(self.other(check(tracked)));
         }
         self.later.extend(own);

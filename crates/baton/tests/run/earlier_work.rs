@@ -1,0 +1,124 @@
+//! What earlier attempts and visits have left behind is part of the work: it is judged, shown and bound, although the last one did
+//! not touch it.
+
+use crate::site::{Site, find};
+
+/// Does this in the first attempt only.
+fn first(work: &str) -> String {
+    format!("if os.environ['BATON_ATTEMPT'] == '1':\n    {work}\n")
+}
+
+fn one_agent(phase: &str, body: &str) -> Site {
+    let flow = format!(
+        "name: work\nagents: {{dev: {{command: [./dev.py], retry: {{max_retries: 2, delay: 0s}}}}}}\n\
+         phases: [{{id: build, agent: dev{phase}}}]\n"
+    );
+    Site::with_git().workflow(&flow).agent("dev", body)
+}
+
+/// Asserts that a question shows a file, and that a change behind the back of whoever approves is noticed.
+#[track_caller]
+fn shows_and_binds(site: &Site, question: &str, file: &str) {
+    let shown = site.baton(&["show", &format!("t.{question}")]).stdout;
+    let told = shown.lines().find(|line| line.contains(&format!("`{file}`")) && line.contains("sha256"));
+    assert!(told.is_some(), "{shown}");
+    let digest = find(&site.told(), question).handoff.shown().expect("something is shown").0;
+    site.scratch.write(format!("workspace/{file}"), "EVIL");
+    assert_eq!(site.baton(&["approve", &format!("t.{question}"), "--yes", "--shown", &digest]).code, Some(0));
+    let again = site.resume(&[]);
+    assert_eq!(again.code, Some(3), "{}", again.stderr);
+    assert!(again.stderr.contains(&format!("`{file}` has changed since it was shown")), "{}", again.stderr);
+}
+
+fn reject(site: &Site, question: &str) {
+    let digest = find(&site.told(), question).handoff.shown().expect("something is shown").0;
+    let rejected = ["reject", &format!("t.{question}"), "--note", "not yet", "--yes", "--shown", &digest];
+    assert_eq!(site.baton(&rejected).code, Some(0));
+    assert_eq!(site.resume(&[]).code, Some(3));
+}
+
+#[test]
+fn file_that_was_not_named_is_still_not_named_in_the_next_attempt() {
+    for writes in ["", ", writes: [a, b]"] {
+        let body = first("write('a', 'A'); write('b', 'B')") + "report(files_modified=['a'])";
+        let site = one_agent(writes, &body);
+        let asked = site.run(&[]);
+        assert_eq!(asked.code, Some(3), "{}", asked.stderr);
+        let shown = site.baton(&["show", "t.build.1"]).stdout;
+        assert!(shown.contains("`b` was created") && shown.contains("since the first attempt"), "{shown}");
+    }
+}
+
+#[test]
+fn file_that_was_handed_over_and_then_changed_is_not_forgotten_in_the_next_attempt() {
+    for end in ["", "; sys.exit(1)"] {
+        let flow = "name: work\nagents:\n  doc: {command: [./doc.py]}\n  \
+            dev: {command: [./dev.py], retry: {max_retries: 2, delay: 0s}}\n\
+            phases:\n  - {id: doc, agent: doc}\n  - {id: build, agent: dev}\n";
+        let site = Site::with_git()
+            .workflow(flow)
+            .agent("doc", "write('doc.md', 'DOC')\nreport(artifacts=['doc.md'])")
+            .agent("dev", &(first(&format!("write('doc.md', 'EVIL'){end}")) + "report()"));
+        let asked = site.run(&[]);
+        assert_eq!(asked.code, Some(3), "{}", asked.stderr);
+        let shown = site.baton(&["show", "t.build.1"]).stdout;
+        assert!(shown.contains("`doc.md` was changed") && shown.contains("although it was handed over"), "{shown}");
+    }
+}
+
+#[test]
+fn what_whoever_helped_has_written_is_not_taken_for_work_of_the_agent() {
+    let flow = "name: work\nagents:\n  dev: {command: [./dev.py]}\n  sage: {command: [./sage.py]}\n\
+        routes: [{agent: dev, reason: security_concern, to: sage}]\nphases: [{id: build, agent: dev}]\n";
+    let blocked = "write('a', 'A')\n    report('blocked', blocked_reason='security_concern', attempts=['read it'])\n    sys.exit()";
+    let site = Site::with_git()
+        .workflow(flow)
+        .agent("dev", &(first(blocked) + "report(files_modified=['a'])"))
+        .agent("sage", "write('advice.md', 'ADVICE')\nreport(files_modified=['advice.md'])");
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stderr, site.baton(&["show", "t.build.1"]).stdout);
+}
+
+#[test]
+fn review_of_a_second_attempt_that_did_nothing_shows_what_the_first_has_written() {
+    for writes in ["", ", writes: [made]"] {
+        let body = first("write('made', 'MADE')") + "report()";
+        let site = one_agent(&format!("{writes}, review: blocking"), &body);
+        assert_eq!(site.run(&[]).code, Some(3));
+        reject(&site, "build.1");
+        shows_and_binds(&site, "build.1", "made");
+    }
+}
+
+#[test]
+fn file_of_an_attempt_that_failed_is_bound_at_the_gate() {
+    let flow = "name: work\nagents: {dev: {command: [./dev.py], retry: {max_retries: 2, delay: 0s}}}\n\
+        phases:\n  - {id: build, agent: dev}\n  - {id: ok, gate: {items: [it]}}\n";
+    let body = first("write('made', 'MADE'); sys.exit(1)") + "report()";
+    let site = Site::with_git().workflow(flow).agent("dev", &body);
+    assert_eq!(site.run(&[]).code, Some(3));
+    shows_and_binds(&site, "ok.1", "made");
+}
+
+#[test]
+fn file_that_only_an_earlier_visit_of_a_check_has_made_is_bound_at_the_gate() {
+    let flow = "name: work\nagents: {dev: {command: [./dev.py]}}\n\
+        phases:\n  - {id: plan, agent: dev}\n  - {id: build, check: 'test -e app || echo app > app'}\n  \
+        - {id: ok, gate: {items: [it]}, on_failure: plan}\n";
+    let site = Site::with_git().workflow(flow).agent("dev", "report()");
+    assert_eq!(site.run(&[]).code, Some(3));
+    reject(&site, "ok.1");
+    shows_and_binds(&site, "ok.2", "app");
+}
+
+#[test]
+fn more_files_than_a_decision_covers_are_never_let_pass_by_checks_alone() {
+    let flow = "name: work\nagents: {dev: {command: [./dev.py]}}\n\
+        phases:\n  - {id: plan, agent: dev}\n  \
+        - {id: build, check: 'for n in $(seq 1001); do echo $n > f$n; done'}\n  \
+        - {id: ok, gate: {type: auto, checks: [{name: t, run: 'true'}]}}\n";
+    let site = Site::with_git().workflow(flow).agent("dev", "report()");
+    let asked = site.run(&[]);
+    assert_eq!(asked.code, Some(3), "{}", asked.stderr);
+    assert!(asked.stderr.contains("1 more file, which no decision is bound to"), "{}", asked.stderr);
+}
