@@ -334,6 +334,11 @@ impl ExaminedClaim {
         self.claim.contains(UNBOUND)
     }
 
+    /// Returns whether it is about a file that the phase may write, that no report names, and that nobody has changed.
+    pub(crate) fn is_left_alone(&self) -> bool {
+        self.path.is_some() && self.rule == writes_outside::RULE.name && self.seen.contains(UNCHANGED)
+    }
+
     /// Returns what came out in one sentence: the claim, and what was seen of it.
     pub fn sentence(&self) -> String {
         match (self.claim.is_empty(), self.seen.is_empty()) {

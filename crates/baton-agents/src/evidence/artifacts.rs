@@ -82,11 +82,12 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Returns whether the phase is there to write this very file, and it is as it was.
+    /// Returns whether the phase is there to write this very file, and nobody has written it. Whoever writes the same
+    /// content once more has done so.
     fn is_owed(&self, path: &str) -> bool {
         let inner = named::inside(self.workspace.root(), Path::new(path));
-        let is_named = inner.is_some_and(|inner| self.outputs.contains(&inner));
-        is_named && self.trace(path) == Some(Trace::Same)
+        let is_left = |inner: &String| self.outputs.contains(inner) && !self.changes.is_rewritten(inner);
+        inner.as_ref().is_some_and(is_left) && self.trace(path) == Some(Trace::Same)
     }
 
     fn trace(&self, path: &str) -> Option<Trace> {

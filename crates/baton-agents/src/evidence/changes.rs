@@ -141,9 +141,20 @@ impl Changes {
         self.before.as_ref().is_some_and(|before| holds(&before.files, path))
     }
 
-    /// Returns whether a file was seen after this attempt, and not ignored.
-    pub(super) fn holds(&self, path: &str) -> bool {
-        self.after.files.contains_key(path)
+    /// Returns whether Baton itself keeps a path, or it is part of the agent's output.
+    pub(super) fn is_own(&self, path: &str) -> bool {
+        self.own.hold(path)
+    }
+
+    /// Returns whether a file, or one in a folder, was written since the first attempt at the work, with whatever content.
+    pub(super) fn is_rewritten(&self, path: &str) -> bool {
+        let first = self.first.as_ref().and_then(|first| first.as_ref().ok());
+        let Some(begin) = first.or(self.before.as_deref()) else { return false };
+        let is_touched = |path: &str| match (begin.files.get(path), self.after.files.get(path)) {
+            (Some(before), Some(after)) => !before.looks_the_same(after),
+            _ => false,
+        };
+        is_touched(path) || below(&self.after, path).any(|path| is_touched(path))
     }
 
     /// Returns whether a file is again as it was before the first attempt of this handoff: an undone change does not

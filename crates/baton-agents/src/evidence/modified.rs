@@ -3,10 +3,11 @@
 //! What an agent may not do is never left open: it is refuted, or a person must look. What others who work at the same
 //! time may have done is told as such.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs;
 use std::path::Path;
 
-use baton_engine::evidence::{ClaimFinding, ExaminedClaim, Scene, UNBOUND};
+use baton_engine::evidence::{ClaimFinding, ExaminedClaim, Scene, UNBOUND, UNCHANGED};
 use baton_protocol::model::Report;
 use baton_protocol::rules::{
     artifact_changed, artifact_outside_workspace, file_not_modified, modified_not_declared, stale_base, writes_outside,
@@ -81,6 +82,8 @@ impl<'a> Comparison<'a> {
             named::modified(self.report).into_iter().map(|path| self.claimed(path)).collect();
         examined.extend(self.undeclared());
         examined.extend(self.outside());
+        let told = examined.iter().filter_map(|seen| seen.path.clone()).collect();
+        examined.extend(self.outputs(&told).into_iter().map(|path| self.output(&path)));
         examined.extend(self.changes.during().into_iter().flat_map(|during| self.configuration(during)));
         examined.extend(self.changes.left_over().iter().flat_map(|left_over| self.configuration(left_over)));
         examined.extend(self.handed_over());
@@ -144,7 +147,9 @@ impl<'a> Comparison<'a> {
             Trace::Same => refuted(rule, claim, format!("but `{path}` is unchanged")),
             Trace::Never => refuted(rule, claim, "but it does not exist, and did not before"),
             Trace::Outside => refuted(&artifact_outside_workspace::RULE, claim, "but it lies outside the workspace"),
-            Trace::Unknown(why) => unverifiable(rule, claim, format!("which cannot be checked: {why}")),
+            Trace::Unknown(why) => {
+                self.files.pin(unverifiable(rule, claim, format!("which cannot be checked: {why}")), path)
+            }
         }
     }
 
@@ -210,7 +215,12 @@ impl<'a> Comparison<'a> {
             return Vec::new();
         }
         let (rule, only) = (&writes_outside::RULE, self.may_write());
-        let claim = format!("whether only {only} was written cannot be checked");
+        let outside = if self.scene.writes.as_ref().is_some_and(Vec::is_empty) {
+            String::new()
+        } else {
+            format!(" outside {only}")
+        };
+        let claim = format!("whether anything{outside} was changed cannot be checked");
         let changed = self.changes.during().and_then(|during| Ok((during, self.changes.left_over()?)));
         let (during, left_over) = match changed {
             Ok(changed) => changed,
@@ -236,15 +246,11 @@ impl<'a> Comparison<'a> {
             examined.push(unchecked(rule, in_one(&strange.own), seen));
         }
         if examined.is_empty() {
-            let claim = match self.scene.writes.as_deref() {
-                Some([]) => "nothing was written".to_owned(),
-                _ => format!("only {only} was written"),
-            };
-            examined.push(verified(rule, claim, "nothing else has changed"));
+            examined.push(verified(rule, format!("nothing{outside} was changed"), ""));
         }
         let is_unnamed = |(path, _): &(&String, &Change)| self.writes.fit(path) && !self.named.hold(path);
         let inside: Vec<(&String, &Change)> =
-            during.iter().chain(&left_over).filter(is_unnamed).filter(|_| !named::claims_a_list(self.report)).collect();
+            during.iter().filter(|_| !named::claims_a_list(self.report)).chain(&left_over).filter(is_unnamed).collect();
         examined.extend(self.pinned(&inside, |words| verified(rule, words, "where it may write")));
         examined
     }
@@ -272,12 +278,33 @@ impl<'a> Comparison<'a> {
         };
         let all: Vec<(&String, &Change)> = during.iter().chain(&left_over).collect();
         let mut examined = self.pinned(&all, |words| verified(rule, format!("{words} {ran}"), ""));
-        // Git may ignore what a build makes; whoever names it in `writes` wants it to be looked at.
-        let is_unseen = |path: &&String| !self.changes.holds(path) && self.root.join(path).is_file();
-        let outputs = self.scene.writes.iter().flatten().filter(is_unseen);
-        let made = |path: &String| verified(rule, format!("`{path}` exists, which the check `{check}` may write"), "");
-        examined.extend(outputs.map(|path| self.files.pin(made(path), path)));
+        let told = all.iter().map(|(path, _)| (*path).clone()).collect();
+        let made = |path: &str| verified(rule, format!("`{path}` exists, which the check `{check}` may write"), "");
+        examined.extend(self.outputs(&told).iter().map(|path| self.files.pin(made(path), path)));
         examined
+    }
+
+    /// Returns the files that `writes` names one by one, beside those that are told already. Whoever names a file wants it
+    /// to be looked at: also one that git ignores, and one that was written again as it was. A folder stands for whatever
+    /// may change in it, and is not looked at as a whole.
+    fn outputs(&self, told: &HashSet<String>) -> BTreeSet<String> {
+        let named = self.scene.writes.iter().flatten();
+        let inner = named.filter_map(|path| named::inside(self.root, Path::new(path)));
+        let is_meant = |path: &String| self.writes.fit(path) && !told.contains(path) && !self.changes.is_own(path);
+        inner.filter(|path| is_meant(path) && self.root.join(path).is_file()).collect()
+    }
+
+    /// Puts down a file that the phase is there to write, and that no line is about yet.
+    fn output(&self, path: &str) -> ExaminedClaim {
+        let rule = &writes_outside::RULE;
+        let bytes = fs::metadata(self.root.join(path)).map(|metadata| metadata.len()).unwrap_or_default();
+        let exists = format!("`{path}` exists, {bytes} {}", if bytes == 1 { "byte" } else { "bytes" });
+        let seen = match self.changes.trace(self.root, path) {
+            Trace::Changed(change) => verified(rule, in_words(path, change), "where it may write"),
+            Trace::Same => verified(rule, exists, UNCHANGED),
+            Trace::Never | Trace::Outside | Trace::Unknown(_) => verified(rule, exists, ""),
+        };
+        self.files.pin(seen, path)
     }
 
     /// Looks for files that would tell Baton itself how to work, from its next command on: that is for people to say.

@@ -98,7 +98,7 @@ impl Mark {
     }
 
     /// Returns whether the file system shows no difference.
-    fn looks_the_same(&self, other: &Mark) -> bool {
+    pub(super) fn looks_the_same(&self, other: &Mark) -> bool {
         let sight = |mark: &Mark| (mark.bytes, mark.inode, mark.mode, mark.modified, mark.changed);
         sight(self) == sight(other)
     }

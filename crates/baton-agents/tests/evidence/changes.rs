@@ -305,7 +305,7 @@ async fn rewritten_baseline_is_as_good_as_none_and_a_person_must_look() {
     // Whoever began the attempt has it in memory; another process has only the file.
     assert_eq!(refuted(&stage.examine(&Report::default()).await), ["writes-outside"]);
     stage.scene.before = None;
-    insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"Unverifiable writes-outside: whether only `docs/**` was written cannot be checked, the earlier state of the workspace is not known (a person must look)");
+    insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"Unverifiable writes-outside: whether anything outside `docs/**` was changed cannot be checked, the earlier state of the workspace is not known (a person must look)");
     // Without anything in the journal the file proves nothing either.
     fs::write(&path, kept).unwrap();
     assert_eq!(refuted(&stage.examine(&Report::default()).await), ["writes-outside"]);
@@ -373,7 +373,7 @@ async fn what_the_cage_kept_from_the_agent_was_somebody_else() {
     assert!(examined.iter().any(|one| one.asks_person && one.claim.contains("src/quota.rs")), "{}", shown(&examined));
     stage.scene.writes = Some(owned(&["docs/*.md"]));
     insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"
-    Unverifiable writes-outside: `docs/notes.txt` was created, whether only `docs/*.md` was written cannot be checked: another agent may write it, too (a person must look)
+    Unverifiable writes-outside: `docs/notes.txt` was created, whether anything outside `docs/*.md` was changed cannot be checked: another agent may write it, too (a person must look)
     Verified writes-outside: `src/quota.rs` was changed, by another agent: the cage lets this one write only `docs/*.md`
     ");
 }

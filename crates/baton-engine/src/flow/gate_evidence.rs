@@ -65,7 +65,8 @@ pub(crate) fn gate_lines(run: &Run, step: &Step) -> Vec<GateLine> {
         visit.is_last && !visit.tracked.examined.is_empty() && visit.tracked.step.role != Role::Check
     };
     let told = work.iter().filter(is_told);
-    let mut telling = Telling { names_phases: told.count() > 1, ..Telling::default() };
+    let is_about_files = work.iter().any(|visit| may_write(run, visit.tracked));
+    let mut telling = Telling { names_phases: told.count() > 1, is_about_files, ..Telling::default() };
     for (place, visit) in work.iter().enumerate().filter(|(_, visit)| visit.tracked.step.role != Role::Check) {
         let paths = visit.tracked.examined.iter().filter_map(|examined| examined.path.clone());
         telling.reported.extend(paths.map(|path| (path, place)));
@@ -81,6 +82,8 @@ pub(crate) fn gate_lines(run: &Run, step: &Step) -> Vec<GateLine> {
 struct Telling {
     /// Whether each line says which phase it is about.
     names_phases: bool,
+    /// Whether a phase is there to write files.
+    is_about_files: bool,
     /// The files that phases report, each with the place of the earliest such phase; the latest phase has the first place.
     reported: HashMap<String, usize>,
     lines: Vec<GateLine>,
@@ -104,7 +107,9 @@ impl Telling {
                 // A report may name a file as made and as changed: it is the same file, and is told once.
                 Some(path) if self.later.contains(path) => {}
                 // It is told how it differs from what was reported.
-                Some(path) if is_check && self.reported.get(path).is_some_and(|earlier| *earlier > place) => {}
+                Some(path)
+                    if (is_check || examined.is_left_alone())
+                        && self.reported.get(path).is_some_and(|earlier| *earlier > place) => {}
                 Some(path) => {
                     if !own.insert(path.clone()) {
                         continue;
@@ -156,7 +161,8 @@ impl Telling {
 
     fn finish(mut self) -> Vec<GateLine> {
         self.lines.reverse();
-        let Telling { mut lines, files_left_out, seen_left_out, .. } = self;
+        let Telling { mut lines, files, is_about_files, files_left_out, seen_left_out, .. } = self;
+        lines.extend((is_about_files && files == 0).then(|| GateLine::Seen(no_file())));
         if files_left_out > 0 {
             let claim = format!("{files_left_out} more reported files are not bound to this decision");
             let seen = format!("only {FILES_MAX} are checked again after it, those of the latest reports");
@@ -180,6 +186,18 @@ impl Telling {
         }
         lines
     }
+}
+
+/// Returns whether a phase is there to write files.
+pub(super) fn may_write(run: &Run, tracked: &TrackedHandoff) -> bool {
+    let located = run.definition.locate(&tracked.step.phase);
+    located.is_some_and(|located| located.phase().writes.as_ref().is_some_and(|writes| !writes.0.is_empty()))
+}
+
+/// Warns whoever approves that no change after it will be noticed.
+pub(super) fn no_file() -> ExaminedClaim {
+    let claim = "no file is covered by this approval".to_owned();
+    line(artifact_changed::RULE.name, ClaimFinding::Unverifiable, claim, String::new(), false)
 }
 
 /// Describes how a check ended.

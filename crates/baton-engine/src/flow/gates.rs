@@ -289,7 +289,12 @@ fn seen(run: &Run, tracked: &TrackedHandoff) -> Vec<ExaminedClaim> {
             seen.extend(evidence::handed_over(files));
             seen
         }
-        _ => tracked.examined.clone(),
+        _ => {
+            let is_review = matches!(tracked.handoff.state, State::AwaitingPerson { ask: Ask::Review });
+            let has_files = tracked.examined.iter().any(|seen| seen.path.is_some());
+            let warns = is_review && !has_files && gate_evidence::may_write(run, tracked);
+            tracked.examined.iter().cloned().chain(warns.then(gate_evidence::no_file)).collect()
+        }
     }
 }
 

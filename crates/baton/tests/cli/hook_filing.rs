@@ -48,7 +48,7 @@ fn evidence_of_a_filed_handoff_is_shown() {
     bench.good_architect();
     let shown = bench.sandbox.baton(&["show", &format!("{SESSION}.architect.1")]);
     assert!(shown.stdout.contains("mandatory skill `designing`"), "{shown}");
-    assert!(shown.stdout.contains("only `docs/**` was written"), "{shown}");
+    assert!(shown.stdout.contains("nothing outside `docs/**` was changed"), "{shown}");
 }
 
 #[test]

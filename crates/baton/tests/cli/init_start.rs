@@ -41,6 +41,40 @@ fn empty_folder_gets_a_workflow_that_runs_to_its_gate() {
 }
 
 #[test]
+fn second_run_that_writes_the_same_is_as_safe_to_approve_as_the_first() {
+    let sandbox = Sandbox::new();
+    init(&sandbox, &[]);
+    for (run, told) in [
+        ("first", "`hello.md` was created, where it may write (sha256 "),
+        ("second", "`hello.md` exists, 41 bytes, unchanged since before the work began (sha256 "),
+    ] {
+        let gate = format!("{run}.publish.1");
+        let asked = sandbox.baton(&["run", "--id", run]);
+        assert_eq!(asked.code, Some(3), "{asked}");
+        let shown = sandbox.baton(&["show", &gate]);
+        assert!(shown.stdout.contains("evidence  ✓ nothing outside `hello.md` was changed\n"), "{shown}");
+        assert!(shown.stdout.contains(told), "{shown}");
+        let file = sandbox.baton(&["show", &gate, "--file", "hello.md"]);
+        assert_eq!(file.stdout, "Hello from the first agent of this team.\n", "{file}");
+        let approve = || {
+            let digest = sandbox.baton(&["show", &gate, "--json"]).json()["question"]["digest"].clone();
+            let approved = sandbox.baton(&["approve", &gate, "--yes", "--shown", digest.as_str().expect("a digest")]);
+            assert_eq!(approved.code, Some(0), "{approved}");
+            sandbox.baton(&["resume", run])
+        };
+        sandbox.write("hello.md", "Somebody else was here.\n");
+        let again = approve();
+        assert_eq!(again.code, Some(3), "{again}");
+        assert!(again.stderr.contains("`hello.md` has changed since it was shown"), "{again}");
+        sandbox.write("hello.md", "Hello from the first agent of this team.\n");
+        let restored = approve();
+        assert_eq!(restored.code, Some(3), "it has changed once more\n{restored}");
+        let ended = approve();
+        assert_eq!(ended.code, Some(0), "{ended}");
+    }
+}
+
+#[test]
 fn schema_that_the_workflow_names_is_beside_it() {
     let sandbox = Sandbox::new();
     init(&sandbox, &[]);

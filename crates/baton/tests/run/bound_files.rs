@@ -155,7 +155,7 @@ fn gate_says_which_checks_have_passed_and_keeps_what_was_seen_when_it_asks_again
         gated("  - {id: tests, check: \"true\"}\n", GATE).replace("agent: code}", "agent: code, writes: [code.sql]}");
     let site = site(&flow);
     assert_eq!(site.run(&[]).code, Some(3));
-    let seen = ["✓ the check `tests` passed, exit code 0", "✓ only `code.sql` was written"];
+    let seen = ["✓ the check `tests` passed, exit code 0", "✓ nothing outside `code.sql` was changed"];
     for _ in 0..2 {
         let gate = site.baton(&["show", "t.ok.1"]).stdout;
         assert!(seen.iter().all(|line| gate.contains(line)), "{gate}");
@@ -305,6 +305,78 @@ fn file_that_a_check_makes_or_changes_is_shown_and_bound() {
         site.scratch.write("workspace/old.txt", "old\n").write("workspace/.gitignore", "*.bin\n");
         assert!(site.program("git").args(["init", "-q", "workspace"]).status().expect("git runs").success());
         binds(&site, "ok.1", file, told);
+    }
+}
+
+#[test]
+fn unchanged_file_that_writes_names_is_shown_and_bound() {
+    // The agent of the phase leaves it alone, or writes it as it was; or it is a check that does.
+    let told = "`old.txt` exists, 4 bytes, unchanged since before the work began";
+    let by_check = "`old.txt` exists, which the check `build` may write";
+    for (phase, work, told) in [
+        ("{id: code, agent: code, writes: [./old.txt]}", "report()", told),
+        ("{id: code, agent: code, writes: ['docs/**', old.txt]}", "write('old.txt', 'old\\n')\nreport()", told),
+        ("{id: build, check: \"echo old > old.txt\", writes: [old.txt]}", "report()", by_check),
+    ] {
+        let flow = format!("name: gates\n{AGENTS}\nphases:\n  - {phase}\n{GATE}  - {{id: ship, agent: ops}}\n");
+        let site = site(&flow).agent("code", work);
+        site.scratch.write("workspace/old.txt", "old\n");
+        binds(&site, "ok.1", "old.txt", told);
+    }
+}
+
+#[test]
+fn unchanged_file_is_shown_and_bound_at_a_review() {
+    let flow = format!(
+        "name: gates\n{AGENTS}\nphases:\n  - {{id: code, agent: code, review: blocking, writes: [old.txt]}}\n  \
+         - {{id: ship, agent: ops}}\n"
+    );
+    let site = site(&flow).agent("code", "report()");
+    site.scratch.write("workspace/old.txt", "old\n");
+    binds(&site, "code.1", "old.txt", "`old.txt` exists, 4 bytes, unchanged since before the work began");
+}
+
+#[test]
+fn phase_that_leaves_a_file_alone_does_not_hide_who_made_it() {
+    let flow = format!(
+        "name: gates\n{AGENTS}\nphases:\n  - {{id: design, agent: design, writes: [design.sql]}}\n  \
+         - {{id: code, agent: code, writes: [design.sql]}}\n{GATE}  - {{id: ship, agent: ops}}\n"
+    );
+    let site = site(&flow).agent("code", "report()");
+    binds(&site, "ok.1", "design.sql", "`design.sql` exists, 6 bytes · phase design");
+    assert!(!site.baton(&["show", "t.ok.1"]).stdout.contains("unchanged since"));
+}
+
+#[test]
+fn file_of_an_earlier_attempt_is_bound() {
+    let work =
+        "if os.path.exists('sql/m.sql'): report()\nelse:\n  write('sql/m.sql', 'M')\n  report(artifacts=['gone.sql'])";
+    let flow = format!(
+        "name: gates\n{AGENTS}\nphases:\n  - {{id: code, agent: code, writes: ['sql/**']}}\n{GATE}  - {{id: ship, agent: ops}}\n"
+    );
+    let site = site(&flow).agent("code", work);
+    site.scratch.write("workspace/sql/old.sql", "old\n");
+    binds(&site, "ok.1", "sql/m.sql", "`sql/m.sql` was created, where it may write");
+}
+
+#[test]
+fn approval_that_covers_no_file_says_so_where_files_are_to_be_written() {
+    let warning = "? no file is covered by this approval";
+    for (phase, asked, warns) in [
+        ("agent: code, writes: ['sql/**']", "ok.1", true),
+        ("agent: code, writes: [new.sql]", "ok.1", true),
+        ("agent: code, writes: [docs]", "ok.1", true),
+        ("agent: code, writes: ['sql/**'], review: blocking", "code.1", true),
+        ("agent: code", "ok.1", false),
+        ("agent: code, writes: []", "ok.1", false),
+        ("agent: code, review: blocking", "code.1", false),
+    ] {
+        let flow = format!("name: gates\n{AGENTS}\nphases:\n  - {{id: code, {phase}}}\n{GATE}");
+        let site = site(&flow).agent("code", "report()");
+        site.scratch.write("workspace/docs/plan.md", "plan\n");
+        assert_eq!(site.run(&[]).code, Some(3), "{phase}");
+        let shown = site.baton(&["show", &format!("t.{asked}")]).stdout;
+        assert_eq!(shown.contains(warning), warns, "{phase}\n{shown}");
     }
 }
 

@@ -174,10 +174,13 @@ fn folder_that_nobody_may_look_into_is_named() {
 fn too_many_files_to_compare_go_to_a_person() {
     let work = "cd out && seq 50001 | xargs touch && cd ..\necho evil > old.txt";
     let site = site(ONLY_OUT, work, "");
-    assert_caught(&site, &["whether only `out/**` was written cannot be checked"]);
+    assert_caught(&site, &["whether anything outside `out/**` was changed cannot be checked"]);
     assert!(matches!(find(&site.told(), "build.1").handoff.state, State::AwaitingPerson { .. }));
     let question = site.baton(&["show", "t.build.1"]).stdout;
-    assert!(question.contains("look at   1. whether only `out/**` was written cannot be checked"), "{question}");
+    assert!(
+        question.contains("look at   1. whether anything outside `out/**` was changed cannot be checked"),
+        "{question}"
+    );
     let inbox = site.baton(&["inbox"]);
     assert!(inbox.stdout.contains("build.1"), "{inbox:?}");
 }
@@ -187,7 +190,7 @@ fn neither_checks_nor_silence_stand_in_for_the_person() {
     for review in ["{type: auto, checks: [{name: fine, run: 'true'}]}", "{type: advisory, after: 1s}"] {
         let phase = format!(", writes: ['out/**'], review: {review}");
         let site = site(&phase, "cd out && seq 50001 | xargs touch && cd ..", "");
-        assert_caught(&site, &["whether only `out/**` was written cannot be checked"]);
+        assert_caught(&site, &["whether anything outside `out/**` was changed cannot be checked"]);
     }
 }
 
@@ -235,7 +238,7 @@ fn somebody_beside_it_is_no_proof_that_it_wrote_nothing_else() {
         asks.iter().any(|line| line.contains("`old.txt` was changed") && line.contains("another agent")),
         "{examined:?}"
     );
-    assert!(!shown.contains("nothing else has changed"), "{shown}");
+    assert!(!shown.contains("nothing else has changed") && !shown.contains("nothing outside"), "{shown}");
 }
 
 #[test]
@@ -251,7 +254,8 @@ fn writers_beside_each_other_that_say_where_they_write_need_no_person() {
     let ended = site.run(&[]);
     let (_, shown) = evidence(&site, "both.build.1");
     assert_eq!(ended.code, Some(0), "{shown}\n{}", ended.stderr);
-    assert!(shown.contains("`docs/plan.md` was created") && !shown.contains("nothing else has changed"), "{shown}");
+    assert!(shown.contains("`docs/plan.md` was created"), "{shown}");
+    assert!(!shown.contains("nothing else has changed") && !shown.contains("nothing outside"), "{shown}");
 }
 
 #[test]
@@ -288,6 +292,24 @@ fn old_file_is_refuted_where_the_phase_is_to_write_that_very_file() {
     let named = ", \"artifacts\": [\"./old.txt\", \"out/a.txt\"]";
     let site = site(", writes: [old.txt, 'out/**']", "true", named);
     assert_caught(&site, &["claims to have made `./old.txt`, but it is unchanged since before the work began"]);
+}
+
+#[test]
+fn old_file_that_is_written_again_as_it_was_is_not_refuted() {
+    let named = ", \"artifacts\": [\"old.txt\", \"out/a.txt\"]";
+    let work = "cp old.txt copy.tmp\ncat copy.tmp > old.txt\nrm copy.tmp";
+    let site = site(", writes: [old.txt, 'out/**']", work, named);
+    let ended = site.run(&[]);
+    let (_, shown) = evidence(&site, "build.1");
+    assert_eq!(ended.code, Some(0), "{shown}\n{}", ended.stderr);
+    assert!(shown.contains("✓ `old.txt` exists, 10 bytes, unchanged since before the work began (sha256"), "{shown}");
+    // Whoever says that it changed says something else.
+    let site = crate::cheats::site(
+        ", writes: [old.txt, 'out/**']",
+        work,
+        ", \"files_modified\": [\"old.txt\", \"out/a.txt\"]",
+    );
+    assert_caught(&site, &["claims to have changed `old.txt`, but `old.txt` is unchanged"]);
 }
 
 #[test]
