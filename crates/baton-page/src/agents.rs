@@ -77,7 +77,7 @@ fn agents(viewer: &Viewer<'_>, list: &AgentList<'_>) -> Markup {
                 }))
             } @else {
                 ul.cards { @for row in list.rows { (card(viewer, row)) } }
-                p.quiet { "Figures over the latest " (list.recent) " handoffs of each agent that have ended. Accepted at once: completed handoffs whose first report counted. Cost per completion: everything that was spent, also on what failed, by completions that were verified." }
+                p.quiet { "Figures over the latest " (list.recent) " handoffs of each agent that have ended. Accepted first time: completed handoffs whose first report counted. Cost per completion: everything that was spent, also on what failed, by completions that were verified." }
             }
         }
     }
@@ -105,7 +105,7 @@ fn card(viewer: &Viewer<'_>, row: &AgentRow) -> Markup {
             }
             @if figures.ended > 0 { dl.figures {
                 div { dt { "Verified completions" } dd { (figures.verified) span.quiet { " of " (figures.ended) " ended" } } }
-                div { dt { "Accepted at once" } dd { (share(figures.first_pass, figures.verified)) } }
+                div { dt { "Accepted first time" } dd { (share(figures.first_pass, figures.verified)) } }
                 div { dt { "Refuted claims" } dd { (share(figures.refuted, figures.claims)) } }
                 div { dt { "Cost per completion" } dd { (price(figures)) } }
             } }

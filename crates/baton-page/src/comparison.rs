@@ -1,14 +1,14 @@
-//! Two runs side by side: where they parted, what each phase came to, what it cost and how long it took.
+//! Two runs side by side: where they diverged, what each phase came to, what it cost and how long it took.
 
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use baton_views::run_summary::{PhaseSummary, RunSummary};
-use baton_views::words::{DID_NOT_PASS, counted, one_line, took};
+use baton_views::words::{counted, one_line, took};
 use maud::{Markup, html};
 
 use crate::address;
 use crate::layout::{self, Frame, Section, Viewer};
-use crate::pieces::{cost, length, pill};
+use crate::pieces::{cost, length, pill, step_pill, step_word};
 use crate::run::{name, own_words};
 use crate::run_state::RunState;
 
@@ -64,7 +64,7 @@ fn parted(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> Markup {
                 p { b { (compared.run.id) } }
                 @match step {
                     Some(step) => {
-                        p { a href=(address::handoff(&compared.run.id, &step.handoff.id)) { (name(step)) } " " (step_pill(step)) }
+                        p { a href=(address::handoff(&compared.run.id, &step.handoff.id)) { (name(step)) } " " (step_pill(step.handoff.state.name(), step.passed())) }
                         p.soft { (own_words(step)) }
                     }
                     None => p.soft { "had nothing more to do" }
@@ -74,23 +74,14 @@ fn parted(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> Markup {
     };
     html! {
         @if same == first.len() && same == second.len() {
-            p.lead { "Both went the same way: " (same) " steps with the same outcome." }
+            p.lead { "Both went the same way: " (counted(same, "step")) " with the same outcome." }
         } @else {
             section {
-                h2 { "Where they parted" }
-                p.soft { @if same == 0 { "At the first step." } @else { "After " (same) " equal steps, the last of them " b { (name(first[same - 1])) } "." } }
+                h2 { "Where they diverged" }
+                p.soft { @if same == 0 { "At the first step." } @else { "After " (counted(same, "equal step")) ", the last of them " b { (name(first[same - 1])) } "." } }
                 div.sides { (side(a, first.get(same))) (side(b, second.get(same))) }
             }
         }
-    }
-}
-
-fn step_pill(tracked: &TrackedHandoff) -> Markup {
-    let state = tracked.handoff.state.name().as_str();
-    if state == "completed" && !tracked.passed() {
-        pill("failed", DID_NOT_PASS)
-    } else {
-        pill(state, &state.replace('_', " "))
     }
 }
 
@@ -99,7 +90,7 @@ fn totals(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> Markup {
         html! { tr { th scope="row" { (words) } td { (value(a)) } td { (value(b)) } } }
     };
     html! {
-        div.table tabindex="0" role="region" aria-label="Figures" { table {
+        div.table tabindex="0" role="region" aria-label="Figures" { table.compared {
             thead { tr { th { span.visually-hidden { "Figure" } } th { a href=(address::run(&a.run.id)) { (a.run.id) } } th { a href=(address::run(&b.run.id)) { (b.run.id) } } } }
             tbody {
                 (row("State", &|side| pill(side.state.as_str(), side.state.words())))
@@ -133,7 +124,7 @@ fn phases(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> Markup {
     let names = phase_names(a, b);
     html! {
         h2 { "Phase by phase" }
-        div.table tabindex="0" role="region" aria-label="Phases" { table {
+        div.table tabindex="0" role="region" aria-label="Phases" { table.compared {
             thead { tr { th { "Phase" } th { (a.run.id) } th { (b.run.id) } } }
             tbody { @for name in &names {
                 @let (one, other) = (find(a, name), find(b, name));
@@ -150,7 +141,14 @@ fn phase(row: Option<&PhaseSummary>) -> Markup {
             None => span.quiet { "not visited" }
             Some(row) => {
                 (row.outcome)
-                div.quiet { (length(row.took)) " · " (cost(&row.spending, row.tokens)) @if row.attempts > 1 { " · " (row.attempts) " attempts" } " " (row.evidence.signs()) }
+                @let signs = row.evidence.signs();
+                @let is_paid = row.tokens > 0 || !row.spending.to_string().is_empty();
+                div.quiet {
+                    (length(row.took))
+                    @if is_paid { " · " (cost(&row.spending, row.tokens)) }
+                    @if row.attempts > 1 { " · " (row.attempts) " attempts" }
+                    @if !signs.is_empty() { " · " (signs) }
+                }
             }
         }
     }
@@ -175,11 +173,18 @@ pub(crate) fn plain(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> String {
     if same == first.len() && same == second.len() {
         text.push_str(&format!("\nboth went the same way: {} with the same outcome\n", counted(same, "step")));
     } else {
-        text.push_str(&format!("\nthey parted after {}:\n", counted(same, "equal step")));
+        text.push_str(&format!("\nthey diverged after {}:\n", counted(same, "equal step")));
         for (side, step) in [(a, first.get(same)), (b, second.get(same))] {
             let words = step.map_or_else(
                 || "had nothing more to do".to_owned(),
-                |step| format!("{} {}: {}", name(step), step.handoff.state.name().as_str(), own_words(step)),
+                |step| {
+                    format!(
+                        "{} {}: {}",
+                        name(step),
+                        step_word(step.handoff.state.name(), step.passed()),
+                        own_words(step)
+                    )
+                },
             );
             text.push_str(&format!("  {}: {}\n", side.run.id, one_line(&words)));
         }

@@ -8,6 +8,7 @@ use baton_protocol::model::{Acknowledgment, Document, Report, Request};
 use maud::{Markup, html};
 
 use crate::address;
+use crate::markdown::spans;
 use crate::pieces::{pill, prose, verbatim, verdict_sign};
 
 /// How many members of a list are shown.
@@ -18,10 +19,15 @@ const CLAIMS_MAX: usize = 60;
 
 /// Shows a document in readable form, and all of it folded away. `id` tells its folds from those of others.
 pub(crate) fn shown(id: &str, written: &WrittenDocument) -> Markup {
+    shown_below(id, written, "")
+}
+
+/// Shows a document below a text, which is not repeated.
+pub(crate) fn shown_below(id: &str, written: &WrittenDocument, above: &str) -> Markup {
     html! {
         @match written.read() {
             Some(Document::Request(asked)) => (request(id, &asked)),
-            Some(Document::Report(told)) => (report(id, &told)),
+            Some(Document::Report(told)) => (report(id, &told, above)),
             Some(Document::Acknowledgment(told)) => (acknowledgment(id, &told)),
             None => (verbatim(&written.text))
         }
@@ -59,7 +65,11 @@ fn request(id: &str, request: &Request) -> Markup {
     }
 }
 
-fn report(id: &str, report: &Report) -> Markup {
+fn report(id: &str, report: &Report, above: &str) -> Markup {
+    let is_new = |text: &&str| text.trim() != above.trim();
+    let summary = report.summary.as_deref().filter(is_new);
+    let next =
+        report.next_context().filter(|text| is_new(text) && summary.is_none_or(|told| told.trim() != text.trim()));
     let outcome = report.outcome.map(|outcome| outcome.as_str());
     html! {
         p.outcome {
@@ -67,11 +77,11 @@ fn report(id: &str, report: &Report) -> Markup {
             @if let Some(verdict) = &report.verdict { " " span.soft { "verdict: " (verdict) } }
             @if let Some(reason) = &report.blocked_reason { " " span.soft { (reason) } }
         }
-        @if let Some(text) = &report.summary { (prose(&format!("{id}-summary"), text)) }
+        @if let Some(text) = summary { (prose(&format!("{id}-summary"), text)) }
         (questions(report))
         (decisions(&report.decisions))
         (open_questions(&report.open_questions))
-        @if let Some(text) = report.next_context() {
+        @if let Some(text) = next {
             h3 { "For the next" @if let Some(agent) = report.next_agent() { " (" (agent) ")" } }
             (prose(&format!("{id}-next"), text))
         }
@@ -179,7 +189,7 @@ fn one_claim(claim: &ExaminedClaim) -> Markup {
             span.sign aria-hidden="true" { (sign) }
             span {
                 span.visually-hidden { (word) ": " }
-                span.claim-text { (claim.claim) } " " span.soft { (claim.seen) }
+                span.claim-text { (spans(&claim.claim)) } " " span.soft { (spans(&claim.seen)) }
                 @if let Some(sha256) = &claim.sha256 { " " code title=(sha256) { (sha256.chars().take(12).collect::<String>()) } }
                 @if let Some(mark) = &claim.mark { " " span.quiet { (mark) } }
                 @if let Some(reason) = &claim.allowed { " " span.quiet { "allowed: " (reason) } }

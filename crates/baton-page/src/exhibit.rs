@@ -37,11 +37,37 @@ pub enum ExhibitContent {
     NotShown(String),
 }
 
+impl ExhibitContent {
+    fn text(&self) -> &str {
+        match self {
+            ExhibitContent::Difference(text)
+            | ExhibitContent::Text(text)
+            | ExhibitContent::Unchanged(text)
+            | ExhibitContent::NotShown(text) => text,
+        }
+    }
+}
+
 /// Shows files, each folded; a single one is open.
 pub(crate) fn shown(run: &RunId, exhibits: &[Exhibit]) -> Markup {
+    folded(run, exhibits, usize::from(exhibits.len() == 1))
+}
+
+/// Shows files that are decided about: the first ones are open, so that nobody decides without having seen them.
+pub(crate) fn opened(run: &RunId, exhibits: &[Exhibit]) -> Markup {
+    let mut lines = 0;
+    let first = exhibits.iter().take_while(|exhibit| {
+        let has_room = lines < LINES_MAX;
+        lines += exhibit.content.text().lines().count();
+        has_room
+    });
+    folded(run, exhibits, first.count())
+}
+
+fn folded(run: &RunId, exhibits: &[Exhibit], open: usize) -> Markup {
     html! {
         @for (index, exhibit) in exhibits.iter().enumerate() {
-            details.exhibit id={ "exhibit-" (index) } open[exhibits.len() == 1] {
+            details.exhibit id={ "exhibit-" (index) } open[index < open] {
                 summary { code { (exhibit.path) } " " span.quiet { (kind(&exhibit.content)) } }
                 (content(&exhibit.content))
                 @if let Some(sha256) = &exhibit.sha256 {

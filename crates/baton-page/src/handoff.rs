@@ -14,7 +14,7 @@ use maud::{Markup, html};
 use crate::exhibit::{self, Exhibit};
 use crate::journal::{is_told, row, step_of};
 use crate::layout::{self, Frame, Section, Viewer};
-use crate::pieces::{cost, length, moment, pill, prose, tail, verbatim};
+use crate::pieces::{cost, length, moment, prose, step_pill, tail, verbatim};
 use crate::{address, document, live};
 
 /// How many lines of the output are shown.
@@ -78,6 +78,7 @@ fn name(page: &HandoffPage<'_>) -> String {
 fn content(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> Markup {
     let handoff = page.handoff;
     let state = handoff.state.name();
+    let passed = page.run.and_then(|run| run.find(&handoff.id)).is_none_or(|tracked| tracked.passed());
     html! {
         // What an attempt writes is not in the journal, so that no event tells of it.
         div #(live::HANDOFF) data-again[state == StateName::Claimed && page.output.is_some()] {
@@ -85,7 +86,7 @@ fn content(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> Markup {
                 a href=(address::RUNS) { "Runs" }
                 @if page.run.is_some() { " / " a href=(address::run(&handoff.run)) { (handoff.run) } }
             }
-            h1.run-title { (name(page)) " " (pill(state.as_str(), &state.as_str().replace('_', " "))) }
+            h1.run-title { (name(page)) " " (step_pill(state, passed)) }
             @let words = state_words(handoff, viewer.now);
             @if words != state.as_str() { p.lead { (words) } }
             (figures(page))
@@ -148,7 +149,7 @@ fn arrived(page: &HandoffPage<'_>) -> Markup {
     let failure = page.handoff.last_failure.as_ref();
     html! {
         section {
-            h2 { "What arrived" }
+            h2 { "Report" }
             @if let Some(failure) = failure {
                 @if page.handoff.state.name() == StateName::Completed {
                     details.whole #failure { summary { "An earlier attempt failed: " (failure.code.as_str()) } (tail(&failure.message, 14)) }
@@ -172,7 +173,7 @@ fn arrived(page: &HandoffPage<'_>) -> Markup {
 fn handed_over(page: &HandoffPage<'_>) -> Markup {
     html! {
         section {
-            h2 { "What was handed over" }
+            h2 { "Request" }
             (document::shown("request", page.request))
             @for (index, note) in page.handoff.notes.iter().enumerate() {
                 h3 { (note.about.as_str()) " by " (note.from) }

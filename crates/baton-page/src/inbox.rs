@@ -7,6 +7,7 @@ use baton_views::words::{cut, one_line};
 use maud::{Markup, html};
 
 use crate::layout::{self, Frame, Section, Viewer};
+use crate::markdown::spans;
 use crate::pieces::{empty, pill, since};
 use crate::{address, live};
 
@@ -62,10 +63,10 @@ fn card(viewer: &Viewer<'_>, handoff: &Handoff, question: &Question) -> Markup {
     html! {
         li.card data-item {
             div.card-head {
-                a.card-name href=(address::question(&question.handoff)) { (headline(question)) }
+                a.card-name href=(address::question(&question.handoff)) { (spans(&headline(question))) }
                 (kind_pill(handoff, question))
             }
-            @for line in about(question) { p.why { (line) } }
+            @for line in about(question) { p.why { (spans(&line)) } }
             @if !question.choices.is_empty() { p.why { "Choices: " (choice_words(&question.choices).join(", ")) } }
             div.facts {
                 span { "run " a href=(address::run(&question.run)) { (question.run) } }

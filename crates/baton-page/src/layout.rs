@@ -123,7 +123,7 @@ pub(crate) fn page(viewer: &Viewer<'_>, frame: &Frame<'_>, content: Markup) -> M
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (frame.title) " · Baton" }
+                title { (frame.title.replace('`', "")) " · Baton" }
                 link rel="icon" href=(assets::ICON.address) type="image/svg+xml";
                 link rel="stylesheet" href=(assets::STYLE.address);
                 script type="module" src=(assets::SCRIPT.address) {}

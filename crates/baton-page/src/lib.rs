@@ -52,6 +52,7 @@ pub mod plain;
 pub mod question;
 mod root_cause;
 pub mod run;
+pub mod run_actions;
 pub mod run_state;
 pub mod runs;
 pub mod starting;

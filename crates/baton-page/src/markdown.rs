@@ -40,11 +40,12 @@ fn item(line: &str) -> Option<&str> {
     line.strip_prefix("- ").or_else(|| line.strip_prefix("* "))
 }
 
-/// Shows what is between backticks as code.
-fn spans(text: &str) -> Markup {
+/// Shows what is between backticks as code. A backtick without a second one is a letter like any other.
+pub(crate) fn spans(text: &str) -> Markup {
+    let last = text.matches('`').count();
     html! {
         @for (index, part) in text.split('`').enumerate() {
-            @if index % 2 == 1 { code { (part) } } @else { (part) }
+            @if index % 2 == 0 { (part) } @else if index == last { "`" (part) } @else { code { (part) } }
         }
     }
 }
@@ -58,5 +59,11 @@ mod tests {
         let text = "## Why\nOne `a<b`\nline.\n\n- first\n  more\n- second\n```yaml\nx: <y>\n```\n";
         let expected = "<h2>Why</h2><p class=\"prose\">One <code>a&lt;b</code> line.</p><ul><li>first more</li><li>second</li></ul><pre tabindex=\"0\">x: &lt;y&gt;</pre>";
         assert_eq!(shown(text).into_string(), expected);
+    }
+
+    #[test]
+    fn backticks_come_in_pairs() {
+        assert_eq!(spans("`a` and `b`").into_string(), "<code>a</code> and <code>b</code>");
+        assert_eq!(spans("`a` it`s").into_string(), "<code>a</code> it`s");
     }
 }

@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use baton_engine::evidence::ClaimFinding;
+use baton_engine::handoff::StateName;
 use baton_engine::session::Spending;
 use baton_views::activity::thousands;
-use baton_views::words::{ago, cut, took};
+use baton_views::words::{DID_NOT_PASS, ago, cut, took};
 use jiff::Timestamp;
 use maud::{Markup, html};
+
+use crate::run_state::RunState;
 
 /// More of a text than this is folded away.
 const TEXT_SHOWN_MAX: usize = 600;
@@ -32,6 +35,28 @@ fn utc(at: Timestamp) -> String {
 /// Shows a state: a colour, a sign and a word, so that nobody depends on colours.
 pub(crate) fn pill(class: &str, word: &str) -> Markup {
     html! { span.pill.(class) { (word) } }
+}
+
+/// Returns the word for where a step is; of one that is done, whether it passed. The same everywhere.
+pub(crate) fn step_word(state: StateName, passed: bool) -> &'static str {
+    match state {
+        StateName::Completed if !passed => DID_NOT_PASS,
+        StateName::Claimed => "working",
+        StateName::AwaitingPerson => RunState::Waiting.words(),
+        StateName::Pending => "queued",
+        state => state.as_str(),
+    }
+}
+
+/// Shows where a step is.
+pub(crate) fn step_pill(state: StateName, passed: bool) -> Markup {
+    let class = match state {
+        StateName::Completed if !passed => "failed",
+        StateName::Claimed => "running",
+        StateName::AwaitingPerson => "waiting",
+        state => state.as_str(),
+    };
+    pill(class, step_word(state, passed))
 }
 
 /// Shows what something cost, or that it is unknown.

@@ -20,6 +20,7 @@ use crate::handoff::HandoffPage;
 use crate::inbox::{InboxList, headline};
 use crate::journal::{JournalPage, is_told, step_of};
 use crate::layout::Viewer;
+use crate::pieces::step_word;
 use crate::root_cause::RootCause;
 use crate::run::{RunPage, name, own_words};
 use crate::run_state::{RunState, why};
@@ -44,7 +45,7 @@ pub fn runs(list: &RunList<'_>, now: Timestamp) -> String {
         let state = RunState::of(&listed.standing, listed.waiting.len());
         let id = listed.root.id.as_str();
         let gap = " ".repeat(width - id.chars().count());
-        text.push_str(&format!("{id}{gap}  {:<11}  {}\n", state.as_str(), facts(row, now)));
+        text.push_str(&format!("{id}{gap}  {:<20}  {}\n", state.words(), facts(row, now)));
     }
     if let Some(next) = list.next {
         text.push_str(&format!("more: {}\n", list.filter.address(next)));
@@ -93,8 +94,8 @@ pub fn run(viewer: &Viewer<'_>, page: &RunPage<'_>) -> String {
         text.push_str(&format!("… {left_out} handoffs before\n"));
     }
     for tracked in &steps[left_out..] {
-        let state = tracked.handoff.state.name();
-        text.push_str(&format!("{:<24} {:<16} {}\n", name(tracked), state.as_str(), own_words(tracked)));
+        let state = step_word(tracked.handoff.state.name(), tracked.passed());
+        text.push_str(&format!("{:<24} {state:<20} {}\n", name(tracked), own_words(tracked)));
     }
     printable(&text)
 }
@@ -208,7 +209,7 @@ pub fn agents(list: &AgentList<'_>, now: Timestamp) -> String {
         text.push_str(&format!("{}  {counts}\n", row.name));
         let figures = &row.figures;
         text.push_str(&format!(
-            "  {} of {} ended were completed, {} at once; {} of {} claims refuted\n",
+            "  {} of {} ended were completed, {} the first time; {} of {} claims refuted\n",
             figures.verified, figures.ended, figures.first_pass, figures.refuted, figures.claims
         ));
     }

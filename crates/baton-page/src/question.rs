@@ -14,7 +14,8 @@ use crate::exhibit::{self, Exhibit};
 use crate::inbox::{headline, kind_pill};
 use crate::journal::{is_told, row};
 use crate::layout::{self, Frame, Section, Viewer};
-use crate::pieces::{hidden, pill, prose, since, tail};
+use crate::markdown::spans;
+use crate::pieces::{hidden, pill, prose, since, step_word, tail};
 use crate::{address, document, live};
 
 /// How many of the last events are shown.
@@ -95,7 +96,7 @@ pub fn page(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
         html! {
             p.trail { a href=(address::INBOX) { "Inbox" } " / " a href=(address::run(&question.run)) { (question.run) }
                 @if !question.phase.is_empty() { " / " (question.phase) } }
-            h1.run-title { (title) " " (kind_pill(page.handoff, question)) }
+            h1.run-title { (spans(&title)) " " (kind_pill(page.handoff, question)) }
             p.quiet { (question.agent) " asked " (since(page.handoff.changed_at, viewer.now)) " · " code { (question.handoff) } }
             a.button.to-decision href="#decision" { "Decide" }
             div #(live::QUESTION) {}
@@ -147,7 +148,7 @@ pub fn already_decided(
                     p.lead { (pill("done", decide.decision.participle())) " by " b { (decide.who()) } " " (since(at, viewer.now)) span.quiet { " (through " (decide.door.in_words()) ")" } }
                     @if let Some(text) = said(decide) { (prose("said", text)) }
                 }
-                None => p.lead { "It does not wait for a person any more: " (handoff.state.name().as_str().replace('_', " ")) "." }
+                None => p.lead { "It does not wait for a person any more: " (step_word(handoff.state.name(), true)) "." }
             }
             p { "Your decision was not recorded." }
             @if !typed.is_empty() { h2 { "What you had typed" } (prose("typed", &typed)) }
@@ -182,7 +183,7 @@ fn subject(page: &QuestionPage<'_>) -> Markup {
             section { h2 { "Before" } ul { @for said in &question.decided_before { li { (said) } } } }
         }
         @if !page.exhibits.is_empty() {
-            section { h2 { "Files" } (exhibit::shown(&question.run, page.exhibits)) }
+            section { h2 { "Files" } (exhibit::opened(&question.run, page.exhibits)) }
         }
         @if !question.examined.is_empty() {
             section { h2 { "Evidence" } (document::evidence(&question.examined)) }
@@ -192,7 +193,7 @@ fn subject(page: &QuestionPage<'_>) -> Markup {
                 // What it asks stands above, in the words of the question.
                 details.whole #request { summary { "The request to you" } (document::shown("document", written)) }
             } @else {
-                section { h2 { "The document" } (document::shown("document", written)) }
+                section { h2 { "The document" } (document::shown_below("document", written, &question.text)) }
             }
         }
         @if !question.gaps.is_empty() {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use baton_engine::handoff::StateName;
 use baton_engine::journal::Event;
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::{ExpectedReply, Question};
@@ -13,14 +12,16 @@ use baton_views::graph::{of_run, svg};
 use baton_views::run_summary::{RunSummary, size};
 use baton_views::standing::{RunStanding, waits_for};
 use baton_views::step_name::StepName;
-use baton_views::words::{DID_NOT_PASS, counted, cut, one_line};
+use baton_views::words::{counted, cut, one_line};
 use maud::{Markup, PreEscaped, html};
 
 use crate::inbox::asked;
 use crate::journal::{row as journal_row, step_of};
 use crate::layout::{self, Frame, Section, Viewer};
-use crate::pieces::{cost, empty, hidden, length, moment, pill, since};
+use crate::markdown::spans;
+use crate::pieces::{cost, empty, length, moment, pill, since, step_pill};
 use crate::root_cause::RootCause;
+use crate::run_actions::{self, RefusedAction};
 use crate::run_state::{self, RunState};
 use crate::timeline::Timeline;
 use crate::{address, live};
@@ -94,12 +95,21 @@ pub(crate) enum Tab {
 
 /// The page of a run.
 pub fn page(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
+    overview(viewer, page, None)
+}
+
+/// The page of a run after a form that could not be accepted, with what was typed.
+pub fn page_again(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: &RefusedAction) -> Markup {
+    overview(viewer, page, Some(refused))
+}
+
+fn overview(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&RefusedAction>) -> Markup {
     framed(
         viewer,
         page,
         Tab::Overview,
         html! {
-            (head(viewer, page))
+            (head(viewer, page, refused))
             (news(viewer, page))
             (timeline(viewer, page))
             (agenda(page))
@@ -122,7 +132,7 @@ pub fn handoffs_page(viewer: &Viewer<'_>, page: &RunPage<'_>, from: usize) -> Ma
 pub fn fragment(viewer: &Viewer<'_>, page: &RunPage<'_>, name: &str, from: usize) -> Option<Markup> {
     let part = match name {
         live::RUN_STATE => run_pill(page.state()),
-        live::RUN_HEAD => head(viewer, page),
+        live::RUN_HEAD => head(viewer, page, None),
         live::RUN_TIMELINE => timeline(viewer, page),
         live::RUN_FLOW => flow(viewer, page),
         live::RUN_HANDOFFS => handoffs(viewer, page, from),
@@ -168,7 +178,7 @@ fn run_pill(state: RunState) -> Markup {
     html! { span #(live::RUN_STATE) { (pill(state.as_str(), state.words())) } }
 }
 
-fn head(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
+fn head(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&RefusedAction>) -> Markup {
     let total = &page.summary.total;
     let finished = page.run.root().handoff.state.finished_at();
     let cause = RootCause::of(page.run, page.questions);
@@ -176,8 +186,8 @@ fn head(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
         div #(live::RUN_HEAD) {
             p.lead {
                 @match page.questions.first() {
-                    Some(question) => a href=(address::question(&question.handoff)) { (page.why(viewer)) }
-                    None => (page.why(viewer))
+                    Some(question) => a href=(address::question(&question.handoff)) { (spans(&page.why(viewer))) }
+                    None => (spans(&page.why(viewer)))
                 }
             }
             dl.figures {
@@ -191,81 +201,12 @@ fn head(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
             @let others = page.questions.iter().skip(usize::from(!page.questions.is_empty()));
             @if page.questions.len() > 1 {
                 ul.asked { @for question in others {
-                    li { a href=(address::question(&question.handoff)) { (asked(question)) } }
+                    li { a href=(address::question(&question.handoff)) { (spans(&asked(question))) } }
                 } }
             }
-            (actions(viewer, page))
+            (run_actions::shown(viewer, page, refused))
         }
     }
-}
-
-/// What can be done with the run, each with the reason that the journal keeps.
-fn actions(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
-    let run = &page.run.id;
-    html! {
-        div.actions {
-            @if viewer.may_control { (controls(viewer, page)) }
-            (fold("compare", "Compare", html! {
-                form method="get" action=(address::COMPARE) {
-                    (hidden("a", run.as_str()))
-                    label.field { span { "With which run" } input name="b" required placeholder="run id"; }
-                    button type="submit" { "Compare" }
-                }
-            }))
-        }
-    }
-}
-
-fn controls(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
-    let (run, state) = (&page.run.id, page.state());
-    html! {
-            @if state == RunState::Interrupted {
-                form method="post" action=(address::resume(run)) {
-                    (hidden("csrf", viewer.csrf))
-                    button.main type="submit" { "Resume" }
-                }
-            }
-            @if matches!(state, RunState::Failed | RunState::Cancelled | RunState::Interrupted | RunState::Completed) {
-                (fold("retry", "Do a phase again", html! {
-                    form method="post" action=(address::retry(run)) {
-                        (hidden("csrf", viewer.csrf))
-                        label.field { span { "From" } select name="from" {
-                            option value="" { "the phase that it came to last" }
-                            @for phase in visited(page.run) { option value=(phase) { (phase) } }
-                        } }
-                        label.field { span { "What the agent should know" } textarea name="note" {} }
-                        p.quiet { "What came before stays. Limits count anew." }
-                        button.main type="submit" { "Do it again" }
-                    }
-                }))
-            }
-            @if !state.is_ended() {
-                (fold("cancel", "Cancel the run", html! {
-                    form method="post" action=(address::cancel(run)) {
-                        (hidden("csrf", viewer.csrf))
-                        label.field { span { "Why" } textarea name="reason" required {} }
-                        p.quiet { "Agents that work are stopped. The reason stands in the journal." }
-                        button.danger type="submit" { "Cancel the run" }
-                    }
-                }))
-            }
-    }
-}
-
-/// A form that opens on demand.
-fn fold(id: &str, words: &str, content: Markup) -> Markup {
-    html! { details.act #(id) { summary.button { (words) } (content) } }
-}
-
-fn visited(run: &Run) -> Vec<&str> {
-    let mut phases: Vec<&str> = Vec::new();
-    for tracked in run.handoffs().filter(|tracked| tracked.step.role.is_phase()) {
-        let phase = tracked.step.phase.as_str();
-        if !phase.contains('/') && !phases.contains(&phase) {
-            phases.push(phase);
-        }
-    }
-    phases
 }
 
 /// What happened since the viewer last looked.
@@ -323,22 +264,11 @@ fn rows(viewer: &Viewer<'_>, page: &RunPage<'_>, steps: &[&TrackedHandoff]) -> M
                         @if let Some(verb) = asked.get(id) { " " a.badge href=(address::question(id)) { (verb) } }
                     }
                     (timeline.track(id))
-                    div.track-end { (state_pill(tracked)) }
+                    div.track-end { (step_pill(tracked.handoff.state.name(), tracked.passed())) }
                     p.track-words { (own_words(tracked)) }
                 }
             }
         }
-    }
-}
-
-/// Shows where a step is; of one that is done, whether it passed.
-fn state_pill(tracked: &TrackedHandoff) -> Markup {
-    match tracked.handoff.state.name() {
-        StateName::Completed if !tracked.passed() => pill("failed", DID_NOT_PASS),
-        StateName::Claimed => pill("running", "working"),
-        StateName::AwaitingPerson => pill("waiting", "needs a person"),
-        StateName::Pending => pill("pending", "queued"),
-        state => pill(state.as_str(), state.as_str()),
     }
 }
 

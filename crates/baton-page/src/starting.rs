@@ -74,7 +74,7 @@ pub fn choice(viewer: &Viewer<'_>, workflows: &[StartableWorkflow]) -> Markup {
                     pre { "baton serve --workflow PATH" }
                 }))
             } @else {
-                p.lead { "Of which workflow?" }
+                p.lead { "Which workflow?" }
                 ul.cards { @for workflow in workflows {
                     li.card data-item {
                         div.card-head { a.card-name href=(address::start(&workflow.name)) { (workflow.name) } }
@@ -114,14 +114,14 @@ pub fn form(viewer: &Viewer<'_>, workflow: &StartableWorkflow, sent: Option<&Sen
                     (hidden(field::WORKFLOW, &workflow.name))
                     @for input in &workflow.inputs { (input_field(input, typed)) }
                     label.field {
-                        span { "Workspace " span.quiet { "(optional, a folder inside that of the server)" } }
-                        input.wide name=(field::WORKSPACE) value=(typed.workspace) placeholder="the one of the server" autocomplete="off" spellcheck="false";
+                        span { "Workspace " span.quiet { "(optional, a folder inside the server's own)" } }
+                        input.wide name=(field::WORKSPACE) value=(typed.workspace) placeholder="the server's own folder" autocomplete="off" spellcheck="false";
                     }
                     label.field {
                         span { "Id of the run " span.quiet { "(optional)" } }
                         input.wide name=(field::ID) value=(typed.id) placeholder={ (workflow.name) "-…" } autocomplete="off" spellcheck="false";
                     }
-                    p.quiet { "Two runs cannot work in the same workspace at the same time." }
+                    p.quiet { "Two runs cannot work in the same folder at the same time, and none inside the folder of another. A run in the server's own folder keeps all others waiting until it ends." }
                     button.main type="submit" { "Start the run" }
                 }
             }

@@ -3,6 +3,7 @@
 
 use axum::http::StatusCode;
 use baton_engine::RunId;
+use baton_engine::driver::{DriverProblem, WorkspaceProblem};
 use baton_engine::engine::{AppliedCommand, Problem};
 use baton_engine::handoff::{Digest, Handoff};
 use baton_engine::known::Decider;
@@ -10,7 +11,7 @@ use baton_engine::lifecycle::{Decide, Decision};
 use baton_engine::people::{Question, Response};
 use baton_engine::ssh::Signature;
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::access::Principal;
 use crate::host::RunStart;
@@ -120,9 +121,32 @@ pub(crate) async fn start_run(
     let WantedRun { workflow, inputs, workspace, id } = wanted;
     let id = optional("/id", id.as_deref(), run_id)?;
     let (run, definition) = server.host.definition(RunStart { workflow, inputs, workspace, id })?;
-    server.driving.runs().begin(&run, &definition, &principal.caller()).await?;
+    let begun = server.driving.runs().begin(&run, &definition, &principal.caller()).await;
+    begun.map_err(|problem| not_begun(server, problem))?;
     server.driving.start(&run);
     Ok(server.engine.resolve_run(run.as_str()).await?)
+}
+
+/// The problem when a run was not begun. A run in the folder of the server itself leaves no room beside it.
+fn not_begun(server: &Server, problem: DriverProblem) -> ProblemJson {
+    let whole = match &problem {
+        DriverProblem::Workspace(WorkspaceProblem::Held { workspace, run, .. }) => {
+            let is_whole = server.host.workspace().canonicalize().is_ok_and(|folder| folder == *workspace);
+            is_whole.then(|| (run.clone(), workspace.clone()))
+        }
+        _ => None,
+    };
+    match whole {
+        Some((run, folder)) if !run.is_empty() => {
+            let detail = format!("run {run} holds the whole folder of the server, {}", folder.display());
+            ProblemJson::new(StatusCode::CONFLICT, "workspace_held", detail)
+                .hint(format!(
+                    "wait for it or cancel it: baton cancel {run}. Runs with a `workspace` each work side by side"
+                ))
+                .with("run", json!(run))
+        }
+        _ => problem.into(),
+    }
 }
 
 fn run_id(text: &str) -> Result<RunId, String> {

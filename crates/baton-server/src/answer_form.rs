@@ -3,13 +3,16 @@
 
 use std::convert::Infallible;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Request};
 use axum::http::{header, request::Parts};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use baton_engine::engine::AppliedCommand;
 use baton_engine::store::{AcceptedHandoff, ClaimedHandoff};
 use baton_engine::stored::exchange::{ClaimRecord, HandoffRecord};
 use serde_json::{Value, json};
 
+use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
 /// Asks for the stored form.
@@ -30,6 +33,15 @@ impl FromRequestParts<Server> for AnswerForm {
     async fn from_request_parts(parts: &mut Parts, _: &Server) -> Result<AnswerForm, Infallible> {
         let accept = parts.headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
         Ok(if accept == Some(STORED) { AnswerForm::Stored } else { AnswerForm::Shown })
+    }
+}
+
+/// Adds to a problem what a store would have said, for whoever asked for the form of the store; nobody else needs it.
+pub(crate) async fn store_form_of_problems(form: AnswerForm, request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    match response.extensions().get::<ProblemJson>() {
+        Some(problem) if form == AnswerForm::Stored => problem.clone().in_stored_form().into_response(),
+        _ => response,
     }
 }
 

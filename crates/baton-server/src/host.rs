@@ -1,6 +1,6 @@
 //! What the machine provides, as a port: workflow files, workspaces, what is in them, and which processes are dead.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use baton_engine::definition::Definition;
@@ -107,6 +107,9 @@ pub trait ServerHost: Send + Sync {
 
     /// Reads what a run is to be started with, and gives the run its id.
     fn definition(&self, start: RunStart) -> Result<(RunId, Definition), HostProblem>;
+
+    /// Returns the folder of the server, in which or below which agents work.
+    fn workspace(&self) -> &Path;
 
     /// Returns whether a claimant is known to be gone.
     fn is_dead(&self, claimant: &str) -> bool;

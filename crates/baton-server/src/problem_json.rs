@@ -33,6 +33,8 @@ struct ProblemMembers {
     pointer: Option<String>,
     /// What the rules say about a document that is not valid.
     diagnostics: Vec<Diagnostic>,
+    /// The same in the form of the store, for a program that uses the server as its own.
+    fault: Option<FaultRecord>,
     /// Members that only some problems have.
     more: Vec<(&'static str, Value)>,
 }
@@ -41,9 +43,9 @@ impl ProblemJson {
     /// Makes a problem.
     pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> ProblemJson {
         let detail = detail.into();
-        let (hint, pointer) = (None, None);
+        let (hint, pointer, fault) = (None, None, None);
         let (diagnostics, more) = (Vec::new(), Vec::new());
-        ProblemJson(Box::new(ProblemMembers { status, code, detail, hint, pointer, diagnostics, more }))
+        ProblemJson(Box::new(ProblemMembers { status, code, detail, hint, pointer, diagnostics, fault, more }))
     }
 
     /// What was asked for is not there, or not for the caller.
@@ -102,9 +104,17 @@ impl ProblemJson {
         self
     }
 
-    /// Adds the same in the form of the store, for a program that uses the server as its own.
-    fn with_fault(self, error: StoreError) -> ProblemJson {
-        self.with("fault", json!(FaultRecord::from(error)))
+    /// Adds the same in the form of the store. Only a program that asks for that form gets it.
+    fn with_fault(mut self, error: StoreError) -> ProblemJson {
+        self.0.fault = Some(error.into());
+        self
+    }
+
+    /// Moves the form of the store into the answer.
+    pub(crate) fn in_stored_form(mut self) -> ProblemJson {
+        let fault = self.0.fault.take();
+        self.0.more.extend(fault.map(|fault| ("fault", json!(fault))));
+        self
     }
 
     /// Adds a member.
@@ -145,7 +155,7 @@ impl ProblemJson {
 impl IntoResponse for ProblemJson {
     fn into_response(self) -> Response {
         let (problem, retry_after) = (self.clone(), self.retry_after());
-        let ProblemMembers { status, code, detail, hint, pointer, diagnostics, more } = *self.0;
+        let ProblemMembers { status, code, detail, hint, pointer, diagnostics, more, fault: _ } = *self.0;
         let mut body = json!({
             "type": "about:blank",
             "title": status.canonical_reason().unwrap_or_default(),
@@ -283,7 +293,7 @@ impl From<DriverProblem> for ProblemJson {
                 let (driver, workspace) = (readable_claimant(&driver), workspace.display());
                 let detail = format!("run {run}, driven by {driver}, works in {workspace}");
                 ProblemJson::new(StatusCode::CONFLICT, "workspace_held", detail)
-                    .hint("give another `workspace`, or wait until that run has ended")
+                    .hint("give a `workspace` beside that folder, or wait until that run has ended")
                     .with("run", json!(run))
             }
             DriverProblem::Workspace(WorkspaceProblem::Missing(_) | WorkspaceProblem::Unusable(_)) => {

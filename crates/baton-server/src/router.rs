@@ -10,13 +10,14 @@ use crate::access;
 use crate::incoming::BODY_BYTES_MAX;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
-use crate::{api, web};
+use crate::{answer_form, api, web};
 
 /// Returns everything that a server answers.
 pub(crate) fn router(server: Server) -> Router {
     web::routes(&server)
         .merge(api::routes())
         .layer(middleware::from_fn_with_state(server.clone(), access::refuse_strangers))
+        .layer(middleware::from_fn_with_state(server.clone(), answer_form::store_form_of_problems))
         .layer(middleware::from_fn_with_state(server.clone(), crate::metrics::count))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(CatchPanicLayer::custom(our_mistake))

@@ -90,6 +90,8 @@ pub(crate) struct NewDecision {
     /// What must be done differently, the answer or the choice, or the question; nothing for `approve`.
     text: Option<String>,
     /// What was looked at: `digest` of the gate.
+    #[serde(default)]
+    #[schema(required = true)]
     shown: String,
     /// What the person says beyond that.
     note: Option<String>,
@@ -134,6 +136,11 @@ pub(crate) async fn decide(
     acting::is_known(&principal)?;
     let handoff = server.visible(&principal, &id).await?;
     let shown = Digest(new.shown.trim().to_lowercase());
+    if shown.0.is_empty() {
+        let detail = "`shown` is missing: a decision names what was looked at";
+        let hint = format!("send the `digest` of GET /api/v1/gates/{} as `shown`", handoff.id);
+        return Err(ProblemJson::bad_value("/shown", detail).hint(hint));
+    }
     let sent = SentDecision {
         decision: decision(&new)?,
         shown,

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::response::Response;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use baton_engine::engine::RunRecord;
 use baton_engine::handoff::Handoff;
 use baton_engine::people::Question;
 use baton_engine::{RunId, flow as run_flow};
 use baton_page::journal::{EVENTS_PER_PAGE, JournalPage};
 use baton_page::run::{self, RunPage};
+use baton_page::run_actions::RefusedAction;
 use baton_page::{address, journal as journal_page, live, plain};
 use baton_protocol::printable;
 use baton_views::graph::{mermaid, of_run};
@@ -204,8 +206,21 @@ pub(super) async fn cancel(
     InPath(id): InPath<String>,
     form: SentForm,
 ) -> Result<Response, ProblemJson> {
-    let applied = acting::cancel_run(&server, visitor.principal()?, &id, form.optional("reason")).await?;
-    Ok(see(&address::run(&applied.handoff.run)))
+    let principal = visitor.principal()?;
+    match acting::cancel_run(&server, principal, &id, form.optional("reason")).await {
+        Ok(applied) => Ok(see(&address::run(&applied.handoff.run))),
+        Err(problem) => {
+            let words = form.field("reason").to_owned();
+            again(
+                &server,
+                &visitor,
+                &id,
+                problem,
+                RefusedAction { form: "cancel", why: String::new(), from: String::new(), words },
+            )
+            .await
+        }
+    }
 }
 
 /// Lets a run go on.
@@ -227,8 +242,34 @@ pub(super) async fn retry(
     form: SentForm,
 ) -> Result<Response, ProblemJson> {
     let (from, note) = (form.optional("from"), form.optional("note"));
-    let root = acting::retry_run(&server, visitor.principal()?, &id, from.as_deref(), note.as_deref()).await?;
-    Ok(see(&address::run(&root.run)))
+    match acting::retry_run(&server, visitor.principal()?, &id, from.as_deref(), note.as_deref()).await {
+        Ok(root) => Ok(see(&address::run(&root.run))),
+        Err(problem) => {
+            let (from, words) = (from.unwrap_or_default(), note.unwrap_or_default());
+            again(&server, &visitor, &id, problem, RefusedAction { form: "retry", why: String::new(), from, words })
+                .await
+        }
+    }
+}
+
+/// Shows the run once more, with what was typed and why nothing was done.
+async fn again(
+    server: &Server,
+    visitor: &Visitor,
+    id: &str,
+    problem: ProblemJson,
+    refused: RefusedAction,
+) -> Result<Response, ProblemJson> {
+    let status = problem.status();
+    let is_told_in_form = status == StatusCode::CONFLICT || status == StatusCode::UNPROCESSABLE_ENTITY;
+    if !is_told_in_form || !visitor.wants_html {
+        return Err(problem);
+    }
+    let root = server.visible_run(visitor.principal()?, id).await?;
+    let seen = SeenRecord::of(server, &root).await?;
+    let advice = problem.advice().map(|advice| format!("; {advice}")).unwrap_or_default();
+    let refused = RefusedAction { why: format!("{}{advice}", problem.detail()), ..refused };
+    Ok((status, html(run::page_again(&visitor.viewer(), &seen.page(None), &refused))).into_response())
 }
 
 /// Returns the last event of a run that somebody has seen with this browser.

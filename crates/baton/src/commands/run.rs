@@ -24,7 +24,7 @@ use crate::store::{Access, Session, StoreOptions};
 baton run examples/feature --workspace /tmp/demo --answers examples/feature/answers.yaml\n  \
 baton run workflow.yaml --no-input --json\n  baton run --simulate")]
 pub(crate) struct Options {
-    /// The workflow file, or a folder with a workflow.yaml; of a server, the name of a workflow [default: this folder]
+    /// The workflow file, or a folder with a workflow.yaml; with a server as the store: the name of a workflow [default: this folder]
     #[arg(default_value = ".", hide_default_value = true)]
     workflow: PathBuf,
     /// An input of the workflow; the value is text, or JSON if it reads as a list, an object, a number or true/false

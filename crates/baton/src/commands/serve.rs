@@ -25,7 +25,7 @@ use crate::store::{Access, Session, StoreOptions};
 ///
 /// People see and decide in a browser, agents claim and report over HTTP, programs start runs and follow them live. Runs that are started through
 /// the server are driven by it; several servers on one PostgreSQL store share the work, and take over the runs of one that
-/// died. SIGTERM and SIGINT finish what goes on, and give the runs back.
+/// died. SIGTERM and SIGINT finish current work and release the runs.
 ///
 /// On 127.0.0.1 nobody needs a token until the first one is created with `baton token create`; decisions always need the
 /// token of an approver. On any other address the server only starts if there are tokens, and only with TLS: its own

@@ -81,6 +81,10 @@ impl ServerHost for ServerMachine {
         Ok((id, definition))
     }
 
+    fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
     fn is_dead(&self, claimant: &str) -> bool {
         running::is_dead(claimant)
     }

@@ -1,6 +1,7 @@
 //! Runs that stand still: one that was interrupted goes on, and one that has failed begins again where somebody says.
 
 use crate::browser::{Driver, Settings};
+use crate::person::Person;
 use crate::stage::{GATE, Stage};
 
 #[test]
@@ -39,4 +40,39 @@ fn failed_run_is_done_again_from_a_phase_with_a_note() {
     assert!(journal.iter().any(|event| event.to_string().contains("The tool is there now.")), "{journal:#?}");
     // A run that goes on has no button that would be refused.
     assert_eq!((ana.count("#retry"), ana.count("form[action='/runs/t/resume']")), (0, 0));
+}
+
+#[test]
+fn completed_run_is_not_repeated_and_a_refused_form_keeps_what_was_typed() {
+    let stage =
+        Stage::with("name: gates\nagents: {dev: {command: [./dev.sh]}}\nphases: [{id: build, agent: dev}]\n", "report");
+    stage.start("t");
+    stage.until_run_is("t", "completed");
+    let client = stage.stranger();
+    let mut ana = Person::logged_in(&client, &stage.ana);
+    let page = ana.get("/runs/t").text;
+    assert!(!page.contains("/runs/t/retry"), "{page}");
+    assert!(
+        page.contains("A completed run cannot be repeated; <a href=\"/start?workflow=gates\">start a new one</a>"),
+        "{page}"
+    );
+    // It may have ended while somebody was typing.
+    for (form, field) in [("retry", "note"), ("cancel", "reason")] {
+        let refused = ana.send("/runs/t", &format!("/runs/t/{form}"), &[(field, "Mind the leap years.")]);
+        assert_eq!(refused.status, 409, "{form}");
+        assert!(refused.text.contains("Not done: ") && refused.text.contains("Mind the leap years."), "{form}");
+    }
+}
+
+#[test]
+fn phase_that_does_not_exist_is_told_beside_the_note() {
+    let stage = Stage::with(GATE, "exit 3");
+    stage.start("t");
+    stage.until_run_is("t", "failed");
+    let client = stage.stranger();
+    let mut ana = Person::logged_in(&client, &stage.ana);
+    let refused = ana.send("/runs/t", "/runs/t/retry", &[("from", "shop"), ("note", "The tool is there.")]);
+    assert_eq!(refused.status, 422);
+    assert!(refused.text.contains("<textarea name=\"note\">The tool is there.</textarea>"), "{}", refused.text);
+    assert!(refused.text.contains("the phases are build, ok, ship"), "{}", refused.text);
 }

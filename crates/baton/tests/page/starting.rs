@@ -75,7 +75,7 @@ fn what_cannot_be_started_is_told_in_the_form_and_nothing_typed_is_lost() {
     assert_eq!((begun.status, begun.header("location")), (303, Some("/runs/t")));
     let held = start(&mut ana, &[("input.feature", "x")]);
     assert_eq!(held.status, 409);
-    assert!(held.text.contains("another `workspace`"), "{}", held.text);
+    assert!(held.text.contains("run t holds the whole folder of the server"), "{}", held.text);
     assert_eq!(ana.send("/start", "/start", &[("workflow", "nothing")]).status, 404);
     assert_eq!(ana.get("/start?workflow=nothing").status, 404);
     assert_eq!(ana.post("/start", &[("workflow", "feature"), ("input.feature", "x")]).status, 403, "without its token");

@@ -122,6 +122,8 @@ fn run_does_not_work_inside_or_around_the_workspace_of_another() {
         let refused = begin(id, workspace);
         assert_eq!(refused.problem(409), "workspace_held", "{workspace}");
         assert_eq!(refused.expect(409)["run"], "middle");
+        let hint = refused.expect(409)["hint"].to_string();
+        assert!(hint.contains("a `workspace` beside that folder"), "{hint}");
     }
     begin("beside", "a/bc").expect(201);
 }

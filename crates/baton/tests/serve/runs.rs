@@ -106,7 +106,7 @@ fn failed_run_begins_again_from_a_phase() {
 
 #[test]
 fn what_cannot_be_started_is_refused_with_what_is_known() {
-    let (_premises, server) = started();
+    let (premises, server) = started();
     let workflows = server.get("/api/v1/workflows").expect(200);
     assert_eq!(workflows["workflows"][0]["phases"], json!(["build", "ok", "ship"]));
     let workflow = server.get("/api/v1/workflows/gates").expect(200);
@@ -124,11 +124,25 @@ fn what_cannot_be_started_is_refused_with_what_is_known() {
     let held = server.post("/api/v1/runs", &json!({ "workflow": "gates", "inputs": { "feature": "x" } }));
     assert_eq!(held.problem(409), "workspace_held");
     let told = held.expect(409);
-    assert!(told["hint"].as_str().is_some_and(|hint| hint.contains("another `workspace`")), "{told}");
-    assert!(
-        told["detail"].as_str().is_some_and(|detail| !detail.contains('[')),
-        "who drives it, without numbers: {told}"
-    );
+    let folder = premises.scratch.path("workspace").canonicalize().expect("it is there");
+    let detail = format!("run t holds the whole folder of the server, {}", folder.display());
+    assert_eq!((&told["detail"], &told["run"]), (&json!(detail), &json!("t")));
+    assert!(told["hint"].as_str().is_some_and(|hint| hint.contains("cancel it: baton cancel t")), "{told}");
+}
+
+#[test]
+fn refused_decision_says_what_to_send_and_nothing_of_the_store() {
+    let (_premises, server) = started();
+    server.until("/api/v1/runs/t", is_asked);
+    let path = "/api/v1/gates/t.ok.1/decision";
+    let without = server.post(path, &json!({ "decision": "approve" })).expect(422);
+    assert_eq!(without["pointer"], "/shown");
+    assert_eq!(without["hint"], "send the `digest` of GET /api/v1/gates/t.ok.1 as `shown`");
+    let shown = server.get("/api/v1/gates/t.ok.1").expect(200)["gate"]["digest"].clone();
+    let body = json!({ "decision": "approve", "shown": shown });
+    server.post(path, &body).expect(200);
+    let again = server.post(path, &body).expect(409);
+    assert_eq!((&again["decided"]["by"], &again["fault"]), (&json!("ana"), &Value::Null), "{again:#}");
 }
 
 #[test]
