@@ -69,14 +69,16 @@ fn refuse(mut error: clap::Error) -> ! {
     error.exit()
 }
 
-/// Suggests the command that a mistyped one is closest to; clap finds the longest that is similar.
+/// Suggests the command that a mistyped one is closest to; clap would suggest `runs` for `rn`.
 fn suggest_command(error: &mut clap::Error) {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else { return };
     let command = Cli::command();
     let names: Vec<&str> =
         command.get_subcommands().filter(|known| !known.is_hide_set()).map(|known| known.get_name()).collect();
     let is_first = std::env::args().nth(1).is_some_and(|first| first == *given);
-    if let Some(close) = closest(given, &names).filter(|_| is_first).map(str::to_owned) {
+    let lacks_a_letter = |name: &str| (0..name.len()).any(|at| [&name[..at], &name[at + 1..]].concat() == *given);
+    let close = names.iter().copied().find(|name| lacks_a_letter(name)).or_else(|| closest(given, &names));
+    if let Some(close) = close.filter(|_| is_first).map(str::to_owned) {
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![close]));
     }
 }

@@ -19,7 +19,7 @@ fn unknown_commands_and_options() {
     --- stderr
     error: unrecognized subcommand 'chekc'
 
-      tip: some similar subcommands exist: 'schema', 'check'
+      tip: a similar subcommand exists: 'check'
 
     Usage: baton [OPTIONS] <COMMAND>
 
