@@ -4,7 +4,7 @@ use baton_engine::Handoff;
 use baton_engine::approval::Approval;
 use baton_engine::handoff::{Ask, Digest};
 use baton_engine::people::{ExpectedReply, FailedCommand, Question};
-use baton_engine::step::Role;
+use baton_engine::step::{ORCHESTRATOR, Role};
 use baton_protocol::model::Document;
 use serde_json::{Value, json};
 
@@ -111,6 +111,9 @@ pub fn heading(question: &Question) -> String {
         ExpectedReply::Review => format!("{place}: work of {agent}, to be reviewed"),
         ExpectedReply::Clarification => format!("{place}: {agent} has questions"),
         ExpectedReply::Escalation => format!("{place}: {agent} is blocked and waits for an answer"),
+        ExpectedReply::Approval | ExpectedReply::GateChoice if agent == ORCHESTRATOR => {
+            format!("{place}: your decision")
+        }
         ExpectedReply::Choice | ExpectedReply::GateChoice | ExpectedReply::Approval | ExpectedReply::Request => {
             format!("{place}: {agent} asks for a decision")
         }

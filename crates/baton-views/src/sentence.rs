@@ -109,6 +109,8 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
             told(SentenceSign::Skipped, format!("a late {} was refused: {}", refused.command, refused.why))
         }
         Fact::Happened(command) => match command {
+            // What is in a group has begun before it.
+            Command::Claim(_) if tracked.step.role == Role::Group => Vec::new(),
             Command::Claim(_) => told(SentenceSign::Begins, begun(tracked)),
             Command::Report(report) => {
                 let warned = warned(&report.document).map(|text| sentence(SentenceSign::Warned, tracked, text));
@@ -223,7 +225,12 @@ fn outcome(tracked: &TrackedHandoff, examined: &[ExaminedClaim]) -> String {
     match tracked.step.role {
         Role::Work => parts.push(tracked.handoff.terms.to.clone()),
         Role::Delegation => parts.push("has answered".to_owned()),
-        Role::Group => parts.extend(tracked.report().and_then(|report| report.summary.as_deref()).map(brief)),
+        Role::Group => {
+            let summary = tracked.report().and_then(|report| report.summary.as_deref());
+            // The line begins with its name already.
+            let name = format!("{}: ", tracked.step.phase);
+            parts.extend(summary.map(|summary| brief(summary.strip_prefix(&name).unwrap_or(summary))));
+        }
         Role::Check => parts.push("passed".to_owned()),
         Role::Run | Role::Gate | Role::Escalation | Role::Failure | Role::Limit => {}
     }
@@ -352,7 +359,12 @@ fn routed(run: &Run, tracked: &TrackedHandoff, route: &Route) -> Vec<EventSenten
             let to = if route.to == HUMAN { "a person" } else { &route.to };
             tell(SentenceSign::Delegated, format!("to {to}: {why}"));
         }
-        _ if is_back(run, tracked, &route.to) => tell(SentenceSign::Back, format!("to {}: {why}", route.to)),
+        _ if is_back(run, tracked, &route.to) => {
+            let failed = format!("{} has failed: ", tracked.step.phase);
+            let why = why.strip_prefix(&failed).unwrap_or(&why);
+            let why = why.strip_prefix("REJECTED: ").map_or_else(|| why.to_owned(), |said| format!("rejected: {said}"));
+            tell(SentenceSign::Back, format!("to {}: {why}", route.to));
+        }
         _ if route.to == HUMAN => tell(SentenceSign::Waits, format!("a person must decide: {why}")),
         _ if route.to == "stop" && in_run(run, tracked) => tell(SentenceSign::Failed, format!("stopped: {why}")),
         _ => {}
@@ -371,6 +383,17 @@ fn routed(run: &Run, tracked: &TrackedHandoff, route: &Route) -> Vec<EventSenten
         });
     }
     told
+}
+
+/// Says who has decided what somebody is asked at another door.
+pub fn decided_elsewhere(decide: &Decide) -> String {
+    let done = match decide.decision {
+        Decision::Approve => "approved it",
+        Decision::Reject { .. } => "rejected it",
+        Decision::Answer { .. } => "answered it",
+        Decision::Ask { .. } => "asked something about it",
+    };
+    format!("{} has {done} elsewhere", decide.who())
 }
 
 /// Returns what an agent advised; older journals say at its end that the agent did so.

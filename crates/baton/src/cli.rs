@@ -28,8 +28,9 @@ const STYLES: Styles = Styles::styled()
 #[derive(Debug, Parser)]
 #[command(name = "baton", version, styles = STYLES, max_term_width = 100, after_help = EXITS)]
 pub(crate) struct Cli {
-    /// When to use colour
+    /// When to use colour: auto, always or never
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    #[arg(hide_possible_values = true, hide_default_value = true, display_order = 1000)]
     pub color: Color,
     #[command(subcommand)]
     pub command: Command,

@@ -162,9 +162,19 @@ async fn at_terminal(
     output: &Output,
 ) -> Result<Option<(Decision, Digest)>, CommandError> {
     if !output.can_ask() {
+        // What is decided already needs no terminal any more.
+        let given = given.unwrap_or_else(|| wanted.sample(handoff));
+        let said = Response { decision: given, note: None, by: by.clone(), door: Door::CommandLine };
+        let foreseen = recorded(said, handoff.shown().unwrap_or_else(|| Digest(String::new())), question);
+        if question.is_none()
+            && let Some(refused) = session.engine.foresee(handoff, Command::Decide(foreseen))
+        {
+            return Err(session.engine.with_decision(refused).await.into());
+        }
         let is_signed = handoff.terms.approval.as_ref().is_some_and(|rule| rule.signed) && !options.signing.is_wanted();
         let sign = if is_signed { " --sign" } else { "" };
-        let hint = format!("`baton show {}` shows it; then decide with --yes --shown DIGEST{sign}", handoff.id);
+        let store = options.store.repeated();
+        let hint = format!("`baton show {}{store}` shows it; then decide with --yes --shown DIGEST{sign}", handoff.id);
         return Err(CommandError::usage("not a terminal: a decision needs one, or --shown DIGEST --yes").hint(hint));
     }
     let current = options.shown.as_ref().map(|shown| looked_at(shown, handoff)).transpose()?;

@@ -80,8 +80,8 @@ impl<'a> Intake<'a> {
         let silent = report.files.iter().all(|file| file.judgement.diagnostics.is_empty());
         match (valid, json) {
             (false, true) => output.data(&render::json::render(&report))?,
-            (false, false) => output.note(render::human::render(&report, true, false).trim_end()),
-            (true, false) if !silent => output.note(render::human::render(&report, false, false).trim_end()),
+            (false, false) => output.note(render::human::render(&report, true, false, None).trim_end()),
+            (true, false) if !silent => output.note(render::human::render(&report, false, false, None).trim_end()),
             (true, _) => {}
         }
         Ok(valid.then_some(taken))

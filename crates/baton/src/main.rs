@@ -44,7 +44,9 @@ mod writing;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use baton_protocol::wire::closest;
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory as _, Parser};
 
 use crate::cli::Cli;
 use crate::command_error::{CommandError, Exit};
@@ -56,7 +58,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Prints what is wrong with the command line. To coding agents, exit code 2 means that a hook stops them, and a
 /// mistake in their settings must not do that.
-fn refuse(error: &clap::Error) -> ! {
+fn refuse(mut error: clap::Error) -> ! {
+    suggest_command(&mut error);
     let is_hook = std::env::args_os().nth(1).is_some_and(|first| first == "hook");
     if is_hook && error.use_stderr() {
         // Whoever does not read it has closed it.
@@ -66,8 +69,22 @@ fn refuse(error: &clap::Error) -> ! {
     error.exit()
 }
 
+/// Suggests the command that a mistyped one is closest to; clap would suggest `runs` for `rn`.
+fn suggest_command(error: &mut clap::Error) {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else { return };
+    let command = Cli::command();
+    let names: Vec<&str> =
+        command.get_subcommands().filter(|known| !known.is_hide_set()).map(|known| known.get_name()).collect();
+    let is_first = std::env::args().nth(1).is_some_and(|first| first == *given);
+    let lacks_a_letter = |name: &str| (0..name.len()).any(|at| [&name[..at], &name[at + 1..]].concat() == *given);
+    let close = names.iter().copied().find(|name| lacks_a_letter(name)).or_else(|| closest(given, &names));
+    if let Some(close) = close.filter(|_| is_first).map(str::to_owned) {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![close]));
+    }
+}
+
 fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
+    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(error));
     let output = Output::new(cli.color);
     // Whoever starts us may have files and folders open, and no agent is to inherit a way around its cage.
     close_fds::set_fds_cloexec(3, &[]);

@@ -40,7 +40,9 @@ impl Writing {
         let exit = report.verdict(self.strict);
         let text = match (self.json, self.format) {
             (true, _) | (_, OutputFormat::Json) => render::json::render(report),
-            (_, OutputFormat::Human) => render::human::render(report, exit != Exit::Done, output.has_color()),
+            (_, OutputFormat::Human) => {
+                render::human::render(report, exit != Exit::Done, output.has_color(), output.width())
+            }
             (_, OutputFormat::Sarif) => render::sarif::render(report),
             (_, OutputFormat::Github) => render::github::render(report),
         };

@@ -11,6 +11,7 @@ use baton_engine::lifecycle::{Command, LEASE_MS_MAX};
 use baton_engine::retry::milliseconds;
 use baton_engine::store::{ClaimRequest, ClaimedHandoff, Order};
 use baton_protocol::convert::{self, Form};
+use baton_protocol::wire::closest;
 use baton_protocol::{Dialect, Hints, Kind, printable};
 use baton_views::words::briefly;
 use clap::Args;
@@ -128,6 +129,7 @@ async fn nothing(options: &Options, session: &Session, output: &Output) -> Resul
     });
     if !options.json {
         tell_other_queues(agent, session, output).await?;
+        tell_unknown_agent(agent, session, output).await;
     }
     match (options.json, options.count) {
         (false, _) => Ok(()),
@@ -137,6 +139,18 @@ async fn nothing(options: &Options, session: &Session, output: &Output) -> Resul
             "request": null, "prompt": null, "missing_artifacts": [], "traceparent": null,
         })),
     }
+}
+
+/// Hints, when nothing was ever sent to an agent, that its name may be mistyped.
+async fn tell_unknown_agent(agent: &str, session: &Session, output: &Output) {
+    // Whoever may see only one queue knows its name.
+    let Ok(queues) = session.engine.queue_counts(Vec::new()).await else { return };
+    let known: Vec<&str> = queues.iter().map(|(queue, _)| queue.agent.as_str()).collect();
+    if known.is_empty() || known.contains(&agent) {
+        return;
+    }
+    let close = closest(agent, &known).map(|close| format!("; did you mean `{close}`?")).unwrap_or_default();
+    output.note(&format!("nothing was ever sent to {agent}{close}"));
 }
 
 /// Hints, when the queue of an agent is empty, that an agent of a workflow has the same name.

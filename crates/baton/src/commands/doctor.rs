@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use crate::clock::SteadyClock;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
-use crate::render::sheet::{Paint, Tint};
+use crate::render::sheet::{Paint, Tint, wrapped};
 use crate::running::launcher;
 use crate::store::{Access, Session, StoreOptions};
 
@@ -219,12 +219,22 @@ fn as_lines(signs: &[Sign], paint: Paint) -> String {
             Verdict::Warning => ("!", Tint::Yellow),
             Verdict::Wrong => ("✗", Tint::Red),
         };
-        text.push_str(&format!("{} {:<12} {}\n", paint.strong(tint, mark), sign.name, printable(&sign.says)));
+        let says = beside(&sign.says, INDENT, paint);
+        text.push_str(&format!("{} {:<12} {says}\n", paint.strong(tint, mark), sign.name));
         if let Some(hint) = &sign.hint {
-            text.push_str(&format!("  {:<12} hint: {}\n", "", printable(hint)));
+            text.push_str(&format!("{:INDENT$}hint: {}\n", "", beside(hint, INDENT + "hint: ".len(), paint)));
         }
     }
     text
+}
+
+/// How far the texts are indented.
+const INDENT: usize = 15;
+
+/// Breaks a text at its spaces where a terminal ends, so that it goes on below itself.
+fn beside(text: &str, indent: usize, paint: Paint) -> String {
+    let room = paint.terminal.map_or(usize::MAX, |columns| columns.saturating_sub(indent));
+    wrapped(&printable(text), room).join(&format!("\n{}", " ".repeat(indent)))
 }
 
 fn as_json(signs: &[Sign], exit: Exit) -> Value {

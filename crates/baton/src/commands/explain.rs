@@ -30,7 +30,11 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         Some(name) => {
             let rule = Rule::find(name).ok_or_else(|| unknown(name))?;
             match options.json {
-                true => output.json(&as_json(rule))?,
+                true => {
+                    let mut form = as_json(rule);
+                    form["version"] = json!(1);
+                    output.json(&form)?;
+                }
                 false => output.data(&format!("# {}\n\n{}\n{}", rule.name, severity(rule), rule.manual()))?,
             }
         }

@@ -68,7 +68,10 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let run = if is_file { None } else { of_run(options, output)? };
     let graph = match run {
         Some(graph) => graph,
-        None => of_file(&options.workflow)?,
+        None => of_file(&options.workflow).map_err(|error| match is_file {
+            true => error,
+            false => error.hint("it is not the id of a run either: `baton runs` shows what runs there are"),
+        })?,
     };
     let text = match format {
         Format::Mermaid => mermaid::render(&graph),

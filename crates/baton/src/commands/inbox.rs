@@ -146,8 +146,14 @@ async fn decide(
     for (handoff, question) in waiting {
         let said = tokio::select! {
             biased;
-            () = decided_elsewhere(session, question) => continue,
-            said = people.decide(question) => said,
+            () = decided_elsewhere(session, question) => None,
+            said = people.decide(question) => Some(said),
+        };
+        let Some(said) = said else {
+            if let Ok(Some((decide, _))) = session.engine.last_decision(&handoff.id).await {
+                output.note(&format!("{}: {}", handoff.id, baton_views::sentence::decided_elsewhere(&decide)));
+            }
+            continue;
         };
         let Some(said) = said else {
             let why = question.is_for(asked).err().map(|why| format!(": {why}")).unwrap_or_default();

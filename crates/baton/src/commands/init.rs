@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::command_error::{CommandError, Exit};
-use crate::init::{self, CodingAgent, Example, SetUp};
+use crate::init::{self, CodingAgent, Example, FileChange, SetUp};
 use crate::output::Output;
 
 /// Start with a workflow that runs, or add hooks for coding agents
@@ -89,7 +89,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         output.json(&form(options, &set_up))?;
     } else {
         for change in &set_up.changes {
-            output.data(&format!("{} {}\n{}", change.action(), change.path, change.difference()))?;
+            output.data(&format!("{} {}\n{}", action(options, change), change.path, change.difference()))?;
         }
         if set_up.changes.is_empty() {
             output.note("nothing to remove");
@@ -117,7 +117,7 @@ fn start(options: &Options, project: &Path, output: &Output) -> Result<Exit, Com
     }
     let changed: Vec<_> = set_up.changes.iter().filter(|change| change.differs()).collect();
     for change in &changed {
-        output.data(&format!("{} {}\n", change.action(), change.path))?;
+        output.data(&format!("{} {}\n", action(options, change), change.path))?;
     }
     if changed.is_empty() {
         output.note("already set up; nothing was changed");
@@ -129,6 +129,17 @@ fn start(options: &Options, project: &Path, output: &Output) -> Result<Exit, Com
     }
     output.note(&format!("next: {next}"));
     Ok(Exit::Done)
+}
+
+/// Returns what happens to a file, or what would happen.
+fn action(options: &Options, change: &FileChange) -> &'static str {
+    match change.action() {
+        action if !options.dry_run => action,
+        "created" => "would create",
+        "changed" => "would change",
+        "removed" => "would remove",
+        action => action,
+    }
 }
 
 /// Returns what is done, for machines.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
-use crate::render::columns::columns;
+use crate::render::columns::{columns, fitted, widest};
 use crate::sending::parse_agent;
 use crate::store::{Access, Session, StoreOptions};
 
@@ -120,7 +120,7 @@ fn list(listing: &Listing, output: &Output) -> Result<Exit, CommandError> {
     } else if queues.is_empty() {
         output.note("nothing was sent yet");
     } else {
-        output.data(&table(&queues))?;
+        output.data(&table(&queues, output.width()))?;
     }
     Ok(Exit::Done)
 }
@@ -131,15 +131,26 @@ fn described(queue: &Queue) -> String {
     if parts.is_empty() { "open".to_owned() } else { parts.join(", ") }
 }
 
-fn table(queues: &[(Queue, BTreeMap<StateName, u64>)]) -> String {
-    let mut rows = vec![
-        ["AGENT", "PENDING", "CLAIMED", "VERIFYING", "BLOCKED", "PERSON", "COMPLETED", "FAILED", "CANCELLED", "QUEUE"]
-            .map(str::to_owned),
-    ];
+/// Lists the queues. On a terminal that has no room for all columns, those go that have nothing to tell.
+fn table(queues: &[(Queue, BTreeMap<StateName, u64>)], terminal: Option<usize>) -> String {
+    const TITLES: [&str; 10] =
+        ["AGENT", "PENDING", "CLAIMED", "VERIFYING", "BLOCKED", "PERSON", "COMPLETED", "FAILED", "CANCELLED", "QUEUE"];
+    let mut rows = vec![TITLES.map(str::to_owned).to_vec()];
     rows.extend(queues.iter().map(|(queue, counts)| {
         let count = |state: StateName| counts.get(&state).copied().unwrap_or(0).to_string();
         let [a, b, c, d, e, f, g, h] = StateName::ALL.map(count);
-        [queue.agent.clone(), a, b, c, d, e, f, g, h, described(queue)]
+        vec![queue.agent.clone(), a, b, c, d, e, f, g, h, described(queue)]
     }));
-    columns(&rows)
+    let is_zero = |index: usize| rows.iter().skip(1).all(|row| row[index] == "0");
+    let empty: Vec<&str> = (1..TITLES.len() - 1).filter(|index| is_zero(*index)).map(|index| TITLES[index]).collect();
+    match terminal.filter(|columns| widest(&rows) > *columns) {
+        Some(columns) => {
+            let kept = |row: &Vec<String>| {
+                let cells = row.iter().zip(TITLES).filter(|(_, title)| !empty.contains(title));
+                cells.map(|(cell, _)| cell.clone()).collect()
+            };
+            fitted(rows.iter().map(kept).collect(), Some(columns), &[])
+        }
+        None => columns(&rows),
+    }
 }

@@ -4,8 +4,8 @@ mod simulation;
 
 use std::path::PathBuf;
 
-use baton_engine::RunId;
 use baton_engine::definition::Definition;
+use baton_engine::{Handoff, HandoffId, RunId};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
@@ -60,6 +60,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return simulation::show(&definition, options.show.json, output);
     }
     let session = Session::open(&options.store, Access::Change, output)?;
+    refuse_existing(options, &session)?;
     let id = options.id.clone().unwrap_or_else(|| running::run_id(&definition));
     let show = Show { session: &session, store: &options.store, options: &options.show, output, id: &id };
     show.begin(&definition)
@@ -76,6 +77,7 @@ fn run_on_server(options: &Options, inputs: Map<String, Value>, output: &Output)
     let Some(server) = &session.remote else {
         return Err(CommandError::internal("the store is not a server"));
     };
+    refuse_existing(options, &session)?;
     // Whoever names the run finds it again if the answer is lost.
     let id = match &options.id {
         Some(id) => id.clone(),
@@ -85,6 +87,20 @@ fn run_on_server(options: &Options, inputs: Map<String, Value>, output: &Output)
     let start = json!({ "workflow": name, "inputs": inputs, "workspace": workspace, "id": id });
     let show = Show { session: &session, store: &options.store, options: &options.show, output, id: &id };
     show.begin_served(server, &start)
+}
+
+/// Refuses the id of a run that is there: nothing would be run, and it would look as if it were.
+fn refuse_existing(options: &Options, session: &Session) -> Result<(), CommandError> {
+    let Some(id) = &options.id else { return Ok(()) };
+    let root = HandoffId::parse(id.as_str()).map_err(CommandError::usage)?;
+    let Some(run) = session.run(session.store.find(&root))?.filter(Handoff::is_run) else { return Ok(()) };
+    let state = run.state.name();
+    Err(match state.is_finished() {
+        true => CommandError::no(format!("run `{id}` exists already and is {state}"))
+            .hint("choose another --id, or leave it out"),
+        false => CommandError::no(format!("run `{id}` exists already and is not finished"))
+            .hint(format!("baton resume {id}{} continues it", options.store.repeated())),
+    })
 }
 
 pub(super) fn parse_input(text: &str) -> Result<(String, Value), String> {

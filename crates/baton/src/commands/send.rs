@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use baton_agents::workspace::WorkspaceFolder;
-use baton_engine::engine::{NewHandoff, Yardstick};
+use baton_engine::engine::{NewHandoff, Problem, Yardstick};
 use baton_engine::id::UnsafeId;
 use baton_engine::lifecycle::Accept;
-use baton_engine::store::AcceptedHandoff;
+use baton_engine::store::{AcceptedHandoff, StoreError};
 use baton_engine::{HandoffId, RunId};
 use baton_protocol::{Dialect, Kind};
 use clap::Args;
@@ -105,7 +105,14 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         };
         let returns_to = returns_to.map(|caller| caller.id);
         let requests = taken.iter().map(|taken| accept(options, taken, returns_to.clone(), &session));
-        let accepted = session.engine.send(requests.collect::<Result<_, _>>()?, &options.terms.wanted()).await?;
+        let accepted = session.engine.send(requests.collect::<Result<_, _>>()?, &options.terms.wanted()).await;
+        let accepted = accepted.map_err(|problem| match problem {
+            Problem::Store(StoreError::Taken { what: "id", value, existing }) if value == existing.as_str() => {
+                CommandError::no(format!("{value} was sent before with other content or options"))
+                    .hint("name another id with --id")
+            }
+            problem => problem.into(),
+        })?;
         tell(&accepted, options.json, output)?;
         Ok(Exit::Done)
     })

@@ -4,6 +4,8 @@
 use std::io::{BufRead, Read};
 use std::sync::mpsc;
 
+use rustix::process::getpgrp;
+use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// The longest line that is taken; nobody types more.
@@ -54,6 +56,16 @@ impl Keyboard {
         let line = self.lines.try_recv().ok()?;
         self.is_reading = false;
         line
+    }
+}
+
+/// Forgets what was typed and nobody has read, also the beginning of a line: it was meant for something that is not asked
+/// now, and the shell would take it for a command. Only a terminal keeps such a thing, and can forget it.
+pub(crate) fn forget_what_was_typed() {
+    let terminal = std::io::stdin();
+    // In the background the terminal is somebody else's, and touching it would stop us.
+    if !tcgetpgrp(&terminal).is_ok_and(|foreground| foreground != getpgrp()) {
+        let _ = tcflush(&terminal, QueueSelector::IFlush);
     }
 }
 

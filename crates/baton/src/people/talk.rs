@@ -1,5 +1,6 @@
 //! A talk with the person at the terminal: what is written, and what they type. It decides nothing.
 
+use baton_engine::HandoffId;
 use baton_engine::people::Question;
 use baton_protocol::printable;
 
@@ -17,8 +18,13 @@ pub(crate) trait Screen: Send + Sync {
     /// Writes a text as it is. It must be printable.
     fn write(&self, text: &str);
 
-    /// Stops drawing.
-    fn hold(&self) {}
+    /// Stops drawing, because somebody is asked about this handoff.
+    fn hold(&self, _handoff: &HandoffId) {}
+
+    /// Returns whether somebody is still asked; a screen may take a question back itself.
+    fn is_held(&self) -> bool {
+        true
+    }
 
     /// Goes on drawing.
     fn go_on(&self) {}
@@ -93,7 +99,7 @@ impl<'t> Talk<'t> {
     /// Asks a question that only a clear yes answers. What it is about can be looked at before.
     pub(crate) async fn confirm(&mut self, prompt: &str, question: Option<&Question>) -> bool {
         let document = question.filter(|question| question.document.is_some()).map(baton_views::question::whole);
-        let keys = if document.is_some() { "y/N, v to view what it is about, d for the whole document" } else { "y/N" };
+        let keys = if document.is_some() { "y/N, v to view, d for the document" } else { "y/N" };
         loop {
             let Some(typed) = self.line(&format!("{prompt} [{keys}]")).await else { return false };
             match (typed.trim().to_lowercase().as_str(), &document) {

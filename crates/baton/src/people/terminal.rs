@@ -9,7 +9,7 @@ use baton_engine::people::{People, Question, Response};
 use baton_protocol::printable;
 use tokio::sync::Mutex;
 
-use super::keyboard::Keyboard;
+use super::keyboard::{Keyboard, forget_what_was_typed};
 use super::menu::{self, MenuChoice};
 use super::talk::{Screen, Talk};
 use crate::exhibits::Exhibits;
@@ -74,7 +74,7 @@ impl<'a> Asking<'a> {
         desk: &'a mut Desk,
         question: &Question,
     ) -> Asking<'a> {
-        screen.hold();
+        screen.hold(&question.handoff);
         forget_what_was_typed();
         let in_doubt = std::mem::take(&mut desk.was_taken_back);
         let talk = Talk::new(screen, &mut desk.keyboard, exhibits);
@@ -163,6 +163,10 @@ impl Drop for Asking<'_> {
     fn drop(&mut self) {
         if !self.is_over {
             *self.was_taken_back = true;
+            forget_what_was_typed();
+        }
+        // A screen that has heard why says so itself, and at once: this may come late.
+        if !self.is_over && self.talk.screen.is_held() {
             self.talk.screen.write("\n");
             self.talk.tell("this question was withdrawn");
             if !self.talk.unfinished.is_empty() {
@@ -173,19 +177,13 @@ impl Drop for Asking<'_> {
     }
 }
 
-/// Forgets what was typed before the question was shown. Only a terminal keeps such a thing, and can forget it.
-fn forget_what_was_typed() {
-    #[cfg(unix)]
-    // Standard input that is not a terminal has nothing to forget.
-    let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::{BufReader, PipeWriter, Write};
     use std::sync::Mutex as StdMutex;
     use std::time::Duration;
 
+    use baton_engine::HandoffId;
     use baton_engine::people::ExpectedReply;
 
     use super::*;
@@ -206,7 +204,7 @@ mod tests {
             self.0.lock().expect("no panic").push_str(text);
         }
 
-        fn hold(&self) {
+        fn hold(&self, _handoff: &HandoffId) {
             self.write("<hold>");
         }
 

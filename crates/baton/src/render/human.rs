@@ -8,7 +8,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use baton_protocol::{Diagnostic, Severity, printable};
 use baton_views::words::counted;
 
-use super::sheet::{Paint, Tint};
+use super::sheet::{Paint, Tint, wrapped};
 use crate::report::CheckReport;
 
 /// The longest part of a line that is shown.
@@ -16,13 +16,13 @@ const EXCERPT_MAX: usize = 160;
 /// How many files are listed one by one.
 const LISTED_MAX: usize = 10;
 
-pub(crate) fn render(report: &CheckReport, failed: bool, color: bool) -> String {
+pub(crate) fn render(report: &CheckReport, failed: bool, color: bool, terminal: Option<usize>) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() }.decor_style(DecorStyle::Ascii);
     let mut text = String::new();
     for file in &report.files {
         let source = std::str::from_utf8(&file.bytes).unwrap_or_default();
         for diagnostic in &file.judgement.diagnostics {
-            text.push_str(&one(&file.name, source, diagnostic, &renderer));
+            text.push_str(&one(&file.name, source, diagnostic, &renderer, terminal));
             text.push_str("\n\n");
         }
         for allowed in &file.judgement.allowed {
@@ -49,7 +49,10 @@ fn recognised(report: &CheckReport) -> String {
     counts.into_iter().map(|(what, count)| format!("{}\n", counted(count, &what))).collect()
 }
 
-fn one(name: &str, source: &str, diagnostic: &Diagnostic, renderer: &Renderer) -> String {
+/// What stands before a help text, at least.
+const HELP: &str = "   = help: ";
+
+fn one(name: &str, source: &str, diagnostic: &Diagnostic, renderer: &Renderer, terminal: Option<usize>) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -70,7 +73,9 @@ fn one(name: &str, source: &str, diagnostic: &Diagnostic, renderer: &Renderer) -
         None => group.element(origin()),
     };
     if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(printable(help)));
+        // The renderer puts the lines of a text under each other, but does not break them.
+        let room = terminal.map_or(usize::MAX, |columns| columns.saturating_sub(HELP.len() + 2));
+        group = group.element(Level::HELP.message(wrapped(&printable(help), room).join("\n")));
     }
     let rendered = renderer.render(&[group]);
     match excerpt.is_some_and(|excerpt| excerpt.cut_before) {
@@ -129,6 +134,10 @@ fn is_hidden(character: char) -> bool {
 }
 
 fn summary(report: &CheckReport, failed: bool, color: bool) -> String {
+    if report.files.is_empty() && !report.problems.is_empty() {
+        // Why nothing was read is said already.
+        return String::new();
+    }
     let paint = Paint::new(color, None);
     let valid = report.files.iter().filter(|file| file.judgement.valid).count();
     let mark = if failed { paint.strong(Tint::Red, "failed") } else { paint.strong(Tint::Green, "ok") };

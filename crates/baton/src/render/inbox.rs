@@ -93,6 +93,11 @@ fn indented(line: &str) -> String {
     format!("{INDENT}{line}\n")
 }
 
+/// Returns the command that answers it, if what was asked for is good.
+pub(crate) fn command(question: &Question, store: &str) -> String {
+    commands(question, store).swap_remove(0)
+}
+
 /// Returns the commands that answer it; each asks at the terminal for what it needs.
 fn commands(question: &Question, store: &str) -> Vec<String> {
     let is_signed = question.approval.as_ref().is_some_and(|approval| approval.signed);

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::columns::{self, fit, fitted, padded};
 use super::sheet::wrapped;
 
-/// The longest text of an event that is shown in its line on a terminal.
+/// How wide the text of an event is at most on a terminal.
 const COLUMNS_MAX: usize = 100;
 
 /// The longest text of an event that is shown in several lines on a terminal.
@@ -24,7 +24,9 @@ const WRITTEN_MAX: usize = 1_000;
 /// them.
 pub(crate) fn lines(events: &[Event], width: Option<usize>) -> String {
     let Some(width) = width else {
-        let row = |event: &Event| vec![clock_time(event.at), event.kind.clone(), shortened(&in_words(event), None)];
+        let row = |event: &Event| {
+            vec![clock_time(event.at), event.kind.clone(), cut(&one_line(&in_words(event)), WRITTEN_MAX)]
+        };
         return fitted(events.iter().map(row).collect(), None, &[]);
     };
     let heads: Vec<[String; 2]> =
@@ -46,10 +48,13 @@ const PLACE: usize = 24;
 const PLACE_MAX: usize = 40;
 const KIND: usize = 12;
 
+/// Text that is broken into lines needs so many columns to be readable.
+const ROOM_MIN: usize = 30;
+
 /// A terminal that is narrower than this has room for less of each.
 const WIDE: usize = 100;
 
-/// Lays a line of a log out: when, where, what, and who or why. On a terminal it fits into one line.
+/// Lays a line of a log out: when, where, what, and who or why. On a terminal what does not fit goes on below.
 pub(crate) fn cells([time, place, kind, told]: [&str; 4], width: Option<usize>) -> [String; 4] {
     let narrow = width.filter(|width| *width < WIDE);
     let place_columns = narrow.map_or(PLACE, |width| (width / 4).max(KIND));
@@ -62,10 +67,23 @@ pub(crate) fn cells([time, place, kind, told]: [&str; 4], width: Option<usize>) 
     let (place, kind) = (padded(&place, place_columns), padded(kind, KIND));
     let before = columns::width(&time) + columns::width(&place) + columns::width(&kind) + 3;
     let told = match width {
-        Some(width) => fit(&one_line(told), width.saturating_sub(before).clamp(KIND, COLUMNS_MAX)),
-        None => shortened(told, None),
+        Some(width) => hanging(&cut(&one_line(told), WRAPPED_MAX), width, (columns::width(&time) + 1, before)),
+        None => cut(&one_line(told), WRITTEN_MAX),
     };
     [time, place, kind, told]
+}
+
+/// Breaks a text that begins in the second of these columns. It goes on there, or where that leaves too little room, it
+/// begins in a line of its own behind the first.
+fn hanging(text: &str, width: usize, (near, far): (usize, usize)) -> String {
+    let room = |indent: usize| width.saturating_sub(indent).clamp(KIND, COLUMNS_MAX);
+    if columns::width(text) <= room(far) {
+        return text.to_owned();
+    }
+    let (indent, own_line) = if room(far) < ROOM_MIN { (near, true) } else { (far, false) };
+    let lines = wrapped(text, room(indent)).into_iter().map(|line| fit(&line, room(indent)));
+    let begin = own_line.then(String::new).into_iter();
+    begin.chain(lines).collect::<Vec<_>>().join(&format!("\n{}", " ".repeat(indent)))
 }
 
 /// Returns a time for a terminal of this width: a narrow one has no room for the day.
@@ -74,10 +92,6 @@ fn brief_time(time: &str, width: usize) -> String {
         Some((_, time)) => time.trim_end_matches('Z').to_owned(),
         None => time.to_owned(),
     }
-}
-
-fn shortened(text: &str, width: Option<usize>) -> String {
-    cut(&one_line(text), if width.is_some() { COLUMNS_MAX } else { WRITTEN_MAX })
 }
 
 /// Returns a time in whole seconds.

@@ -117,7 +117,14 @@ impl Show<'_> {
         let command = |verb: &str| paint.tint(Tint::Cyan, &format!("baton {verb} {id}{store}"));
         match end {
             End::Waiting(_) if is_served => {}
-            End::Waiting(_) | End::Stopped => lines.push(("next", command("resume"))),
+            End::Waiting(questions) => {
+                let first = match &questions[..] {
+                    [only] => render::inbox::command(only, &store),
+                    _ => format!("baton inbox{store}"),
+                };
+                lines.push(("next", format!("{}, then {}", paint.tint(Tint::Cyan, &first), command("resume"))));
+            }
+            End::Stopped => lines.push(("next", command("resume"))),
             End::Failed(_) | End::Cancelled => lines.push(("try again", command("retry"))),
             End::Lost(_) => {
                 lines.push(("watch", format!("{} --follow", command("log"))));

@@ -10,6 +10,8 @@ use std::time::Duration;
 use baton_engine::agent::Job;
 use baton_engine::driver::{Audience, News, Seen};
 use baton_engine::handoff::State;
+use baton_engine::journal::{Event, Fact};
+use baton_engine::lifecycle::Command;
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::session::dollars;
 use baton_engine::step::Role;
@@ -17,7 +19,7 @@ use baton_engine::{Clock, HandoffId};
 use baton_protocol::printable;
 use baton_views::activity::{Pulse, thousands};
 use baton_views::run_summary::phases_done;
-use baton_views::sentence::{EventSentence, SentenceSign, going_on, sentences};
+use baton_views::sentence::{EventSentence, SentenceSign, decided_elsewhere, going_on, sentences};
 use baton_views::step_name::StepName;
 use baton_views::words::{briefly, counted, cut, took};
 use jiff::Timestamp;
@@ -26,6 +28,7 @@ use super::panel::Panel;
 use super::quiet_keyboard::QuietKeyboard;
 use crate::logs;
 use crate::output::Output;
+use crate::people::keyboard::forget_what_was_typed;
 use crate::people::talk::Screen;
 use crate::render::columns;
 use crate::render::sheet::{Paint, Tint, wrapped};
@@ -72,8 +75,10 @@ struct Drawn {
     total: Option<(Timestamp, String)>,
     /// How often it was drawn.
     ticks: u64,
-    /// Whether somebody is asked, so that nothing may be drawn.
-    is_held: bool,
+    /// What somebody is asked about, so that nothing may be drawn.
+    held: Option<HandoffId>,
+    /// Whether somebody was asked: what they have typed since may be meant for that.
+    has_asked: bool,
     /// What happened meanwhile.
     kept: String,
 }
@@ -122,7 +127,7 @@ impl Drawn {
 
     /// Draws everything again.
     fn refresh(&mut self, output: Output, now: Timestamp) {
-        if !self.is_held {
+        if self.held.is_none() {
             let lines = self.lines(now);
             output.pass_on(self.panel.replace(lines, output.size_beside()).as_bytes());
         }
@@ -148,7 +153,14 @@ impl Live {
             let _ = thread.join();
         }
         let mut drawn = self.drawn();
-        let clear = drawn.panel.clear(self.output.size_beside());
+        let mut clear = drawn.panel.clear(self.output.size_beside());
+        if drawn.held.take().is_some() {
+            // The cursor is behind a prompt.
+            clear.push('\n');
+        }
+        if drawn.has_asked {
+            forget_what_was_typed();
+        }
         self.keyboard.restore();
         self.output.pass_on(format!("{clear}{}", std::mem::take(&mut drawn.kept)).as_bytes());
     }
@@ -156,13 +168,32 @@ impl Live {
     /// Prints something that stays.
     pub(super) fn say(&self, text: &str) {
         let mut drawn = self.drawn();
-        if drawn.is_held {
+        if drawn.held.is_some() {
             drawn.kept.push_str(&format!("{text}\n"));
             return;
         }
         let clear = drawn.panel.clear(self.output.size_beside());
         self.output.pass_on(format!("{clear}{text}\n").as_bytes());
         drawn.refresh(self.output, self.clock.now());
+    }
+
+    /// Takes back what somebody is asked here, if this event has decided it elsewhere.
+    fn take_back(&self, run: &Run, event: &Event) {
+        let mut drawn = self.drawn();
+        if drawn.held.as_ref() != Some(&event.handoff) {
+            return;
+        }
+        let waits = |tracked: &TrackedHandoff| matches!(tracked.handoff.state, State::AwaitingPerson { .. });
+        let why = match event.fact() {
+            Ok(Fact::Happened(Command::Decide(decide))) => decided_elsewhere(&decide),
+            _ if run.find(&event.handoff).is_some_and(waits) => return,
+            _ => "this question was withdrawn".to_owned(),
+        };
+        drawn.held = None;
+        forget_what_was_typed();
+        self.keyboard.hush();
+        let why = self.output.paint_beside().fitted(&printable(&why));
+        self.output.pass_on(format!("\n{why}\n{}", std::mem::take(&mut drawn.kept)).as_bytes());
     }
 
     fn drawn(&self) -> MutexGuard<'_, Drawn> {
@@ -182,7 +213,9 @@ impl Live {
         let place = columns::padded(&told.place, width(run));
         // What does not fit goes on below itself, not below the names.
         let indent = if paint.columns < NARROW { 2 } else { width(run) + 3 };
-        let text = hanging(&format!("{}{took}", told.text), paint.columns, columns::width(&place) + 3, indent);
+        // In plain lines that is the first word.
+        let back = if told.sign == SentenceSign::Back && told.text.starts_with("to ") { "back " } else { "" };
+        let text = hanging(&format!("{back}{}{took}", told.text), paint.columns, columns::width(&place) + 3, indent);
         format!("{} {} {text}", paint.tint(tint, told.sign.mark()), paint.tint(Tint::Strong, &place))
     }
 
@@ -275,6 +308,7 @@ impl Audience for Live {
     fn hear(&self, run: &Run, news: &News<'_>) {
         match news {
             News::Event(event) => {
+                self.take_back(run, event);
                 for told in sentences(run, event).iter().filter(|told| told.sign != SentenceSign::Begins) {
                     self.say(&self.line(run, told));
                 }
@@ -302,17 +336,24 @@ impl Screen for Live {
         self.output.pass_on(text.as_bytes());
     }
 
-    fn hold(&self) {
+    fn hold(&self, handoff: &HandoffId) {
         let mut drawn = self.drawn();
         // Nothing is drawn over what somebody reads and types.
-        drawn.is_held = true;
+        drawn.held = Some(handoff.clone());
+        drawn.has_asked = true;
         self.output.pass_on(drawn.panel.clear(self.output.size_beside()).as_bytes());
         self.keyboard.restore();
     }
 
+    fn is_held(&self) -> bool {
+        self.drawn().held.is_some()
+    }
+
     fn go_on(&self) {
         let mut drawn = self.drawn();
-        drawn.is_held = false;
+        if drawn.held.take().is_none() {
+            return;
+        }
         self.keyboard.hush();
         self.output.pass_on(std::mem::take(&mut drawn.kept).as_bytes());
     }

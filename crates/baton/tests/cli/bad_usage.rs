@@ -19,7 +19,7 @@ fn unknown_commands_and_options() {
     --- stderr
     error: unrecognized subcommand 'chekc'
 
-      tip: some similar subcommands exist: 'schema', 'check'
+      tip: a similar subcommand exists: 'check'
 
     Usage: baton [OPTIONS] <COMMAND>
 
@@ -132,7 +132,6 @@ fn unknown_names_have_a_suggestion() {
 fn files_that_do_not_exist() {
     let run = Sandbox::new().baton(&["check", "none.json"]);
     assert_snapshot!(run, @"
-    failed: 0 of 0 files valid, 0 errors, 0 warnings
     --- stderr
     error: none.json: there is no such file or folder
     --- exit 2

@@ -48,7 +48,6 @@ fn a_quoted_glob_is_expanded() {
     ");
     let run = sandbox.baton(&["check", "runs/*/nothing*.json"]);
     assert_snapshot!(run, @"
-    failed: 0 of 0 files valid, 0 errors, 0 warnings
     --- stderr
     error: runs/*/nothing*.json: no file matches this pattern
     --- exit 2

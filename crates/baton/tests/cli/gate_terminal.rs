@@ -62,6 +62,7 @@ fn what_is_decided_elsewhere_is_taken_back() {
     let shown = digest(&stocked, &first);
     crate::queue_life::done(&stocked.sandbox, &["reject", "HO-1", "--note", "no", "--yes", "--shown", &shown]);
     process.stdout.find("this question was withdrawn", LONG).expect("it is taken back");
+    process.stdout.find("has rejected it elsewhere", LONG).expect("by whom");
     when(&mut process, MENU, "approve\n\nno");
     when(&mut process, MENU, "later");
     let (code, rest) = end(process);
@@ -154,4 +155,17 @@ fn whoever_sees_nothing_is_not_asked() {
     assert!(stocked.sandbox.read("told").starts_with("error: not a terminal: a decision needs one"));
     let (code, told) = end(at_terminal(&stocked, "inbox --decide </dev/null"));
     assert_eq!(code, Some(2), "{told}");
+}
+
+#[test]
+fn what_is_decided_already_needs_no_terminal() {
+    let stocked = Stocked::new();
+    let id = with_gate(&stocked, "HO-1", "design", &[]);
+    let shown = digest(&stocked, &id);
+    crate::queue_life::done(&stocked.sandbox, &["approve", "HO-1", "--yes", "--shown", &shown]);
+    for verb in [&["approve", "HO-1"][..], &["reject", "HO-1"], &["answer", "HO-1"], &["ask", "HO-1"]] {
+        let told = stocked.sandbox.baton(verb);
+        assert_eq!(told.code, Some(1), "{verb:?}: {told}");
+        assert!(told.stderr.contains("HO-1: already approved by "), "{verb:?}: {told}");
+    }
 }

@@ -38,3 +38,12 @@ fn what_fails_only_because_of_strictness_says_so() {
     assert!(strict.stdout.contains("1 warning (errors with --strict)"), "{strict}");
     assert!(!sandbox.baton(&["check", "warned.json"]).stdout.contains("--strict"));
 }
+
+#[test]
+fn mistyped_command_gets_the_closest_and_colour_stands_last() {
+    let run = Sandbox::new().baton(&["rn"]);
+    assert!(run.stderr.contains("a similar subcommand exists: 'run'\n"), "{run}");
+    let help = Sandbox::new().baton(&["run", "--help"]).stdout;
+    let (options, color) = (help.find("--json").expect("an option"), help.find("--color").expect("an option"));
+    assert!(options < color && !help.contains("Possible values:\n          - auto"), "{help}");
+}

@@ -154,9 +154,9 @@ fn dry_run_shows_everything_and_changes_nothing() {
         let sandbox = project();
         let before = everything(&sandbox);
         let run = init(&sandbox, &["--claude-code", option]);
-        assert!(run.stdout.contains("created .claude/settings.json\n+ {"), "{run}");
+        assert!(run.stdout.contains("would create .claude/settings.json\n+ {"), "{run}");
         assert!(
-            run.stdout.contains("+ [hooks.agents.architect]") && run.stdout.contains("created workflow.yaml"),
+            run.stdout.contains("+ [hooks.agents.architect]") && run.stdout.contains("would create workflow.yaml"),
             "{run}"
         );
         assert_eq!(everything(&sandbox), before);

@@ -139,7 +139,7 @@ fn gitignore_gets_only_the_lines_that_it_lacks() {
 fn rehearsal_writes_nothing_and_machines_get_the_whole_text() {
     let sandbox = Sandbox::new();
     let run = init(&sandbox, &["--dry-run"]);
-    assert!(run.stdout.contains("created workflow.yaml") && run.stderr.contains("nothing was changed"), "{run}");
+    assert!(run.stdout.contains("would create workflow.yaml") && run.stderr.contains("nothing was changed"), "{run}");
     let told = init(&sandbox, &["--dry-run", "--json"]).json();
     assert_eq!((&told["next"], &told["files"][1]["path"]), (&"baton run".into(), &"agents/writer.sh".into()), "{told}");
     assert!(told["files"][1]["difference"].as_str().is_some_and(|text| text.starts_with("+ #!/bin/sh\n")), "{told}");

@@ -102,3 +102,28 @@ fn question_fits_into_a_narrow_terminal() {
     person.types("l");
     person.leaves();
 }
+
+#[test]
+fn log_is_wrapped_and_says_why_the_run_went_back() {
+    let sandbox = waiting();
+    let piped = sandbox.baton(&["log", RUN]).stdout;
+    let why = piped.lines().find_map(|line| line.split_once("routed       ")).expect("it went back once").1;
+    for columns in [60, 80] {
+        let lines = lines(&sandbox, columns, &["log", RUN]);
+        let whole = lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+        assert!(whole.contains(why), "{columns}: {why}\n{}", lines.join("\n"));
+    }
+}
+
+#[test]
+fn queues_simulations_and_check_ups_fit_into_a_narrow_terminal() {
+    let sandbox = waiting();
+    for command in [&["queue"][..], &["run", "flow", "--simulate"], &["doctor"]] {
+        for columns in [60, 80] {
+            let lines = lines(&sandbox, columns, command);
+            for line in lines.iter().filter(|line| !line.contains('/')) {
+                assert!(line.width() <= usize::from(columns), "{command:?} at {columns}: {line}\n{}", lines.join("\n"));
+            }
+        }
+    }
+}

@@ -11,7 +11,7 @@ use crate::run_terminal::Person;
 use crate::sandbox::{BATON, Sandbox};
 
 /// How the program ends what it prints when it waits for somebody to type.
-const PROMPTS: &[&str] = &["Your answer:", "Your decision:", "the whole document]", ">"];
+const PROMPTS: &[&str] = &["Your answer:", "Your decision:", "d for the document]", ">"];
 
 /// A fenced block of the README, with its language and the text before it.
 struct Shown<'t> {

@@ -83,7 +83,7 @@ fn without_anybody_to_ask_it_says_what_waits_and_how_to_answer() {
       baton reject letter-1.release.1
     record    desk/.baton/runs/letter-1/record
     agents    caged by bubblewrap
-    next      baton resume letter-1
+    next      baton answer letter-1.release.1, then baton resume letter-1
     inspect   baton show letter-1
               baton log letter-1
     verify    baton audit verify letter-1
@@ -159,5 +159,23 @@ fn mistakes_are_told_before_anything_is_run() {
     error: there is no run `lettre`
     hint: did you mean `letter-1`?
     --- exit 2
+    ");
+}
+
+#[test]
+fn id_of_a_run_that_is_there_starts_nothing() {
+    let sandbox = with_letter();
+    let start = ["run", "flow", "--workspace", "desk", "--id", "r", "--no-input"];
+    assert_eq!(sandbox.baton(&start).code, Some(3));
+    let again = sandbox.baton(&start);
+    assert_eq!((again.code, again.stdout.as_str()), (Some(1), ""), "{again}");
+    assert_snapshot!(again.stderr, @"
+    error: run `r` exists already and is not finished
+    hint: baton resume r continues it
+    ");
+    assert_eq!(sandbox.baton(&["cancel", "r"]).code, Some(0));
+    assert_snapshot!(sandbox.baton(&start).stderr, @"
+    error: run `r` exists already and is cancelled
+    hint: choose another --id, or leave it out
     ");
 }

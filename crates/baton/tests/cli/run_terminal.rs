@@ -247,3 +247,26 @@ fn a_run_that_somebody_drives_is_left_to_them_but_can_be_called_off() {
     person.sees("letter-1 was cancelled");
     assert_eq!(person.leaves(), Some(1));
 }
+
+#[test]
+fn what_somebody_typed_while_another_decided_does_not_reach_the_shell() {
+    let sandbox = with_letter();
+    let mut command = sandbox.command("setsid");
+    let then = "stty -icanon min 0 time 3; printf 'left[%s]' \"$(dd bs=99 count=1 2>/dev/null)\"";
+    let script = format!("{BATON} run flow --workspace desk --id r --color never; {then}");
+    command.args(["--ctty", "--wait", "sh", "-c", &script]);
+    let mut person = Person::at(command, 80);
+    person.sees("Your decision:");
+    person.keyboard.write_all(b"reject too lo").expect("somebody reads");
+    person.sees("too lo");
+    let shown =
+        sandbox.baton(&["inbox", "--json"]).json()["waiting"][0]["digest"].as_str().expect("a digest").to_owned();
+    let approved = sandbox.baton(&["answer", "r.release.1", "--choice", "send", "--yes", "--shown", &shown]);
+    assert_eq!(approved.code, Some(0), "{approved}");
+    let told = person.sees("has answered it elsewhere");
+    assert!(told.ends_with(&format!("\n{} ", account())), "on a line of its own: {told:?}");
+    let rest = person.sees("left[");
+    assert!(rest.contains("r is completed") && !rest.contains("withdrawn"), "{rest}");
+    let left = person.reads_on();
+    assert!(left.starts_with(']'), "{left}");
+}

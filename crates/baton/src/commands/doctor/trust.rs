@@ -45,7 +45,11 @@ fn approvers(config: &Config) -> Sign {
 
 fn anchor(config: &Config) -> Sign {
     match &config.anchor {
-        None => Sign::fine("anchor", "baton.toml names none: a completely rewritten ledger would go unnoticed"),
+        None => Sign::warning(
+            "anchor",
+            "baton.toml names none: a completely rewritten ledger would go unnoticed",
+            "name a file that agents cannot reach, or a command, under [anchor] in baton.toml",
+        ),
         Some(Anchor::Command { .. }) => Sign::fine("anchor", "a command gets the lines of the ledger"),
         Some(Anchor::File(path)) => match (path.exists(), path.parent().is_some_and(|folder| folder.is_dir())) {
             (true, _) => Sign::fine("anchor", path.display().to_string()),

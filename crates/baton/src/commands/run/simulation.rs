@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
-use crate::render::columns::columns;
+use crate::render::columns::fitted;
 
 /// Plays the workflow, and shows where that led. A phase that is never reached is a no.
 pub(super) fn show(definition: &Definition, as_json: bool, output: &Output) -> Result<Exit, CommandError> {
@@ -19,13 +19,13 @@ pub(super) fn show(definition: &Definition, as_json: bool, output: &Output) -> R
         output.json(&written(&played))?;
         return Ok(exit);
     }
-    let mut rows = vec![["PHASE", "WHO", "OUTCOME", "GOES TO"].map(str::to_owned)];
+    let mut rows = vec![["PHASE", "WHO", "OUTCOME", "GOES TO"].map(str::to_owned).to_vec()];
     for phase in &played.phases {
         let mut ways = phase.ways.iter();
         rows.push(row(&phase.path, &phase.who, ways.next(), phase));
         rows.extend(ways.map(|way| row("", "", Some(way), phase)));
     }
-    output.data(&columns(&rows))?;
+    output.data(&fitted(rows, output.width(), &[]))?;
     let reached = played.phases.len() - missed.len();
     let ways: usize = played.phases.iter().map(|phase| phase.ways.len()).sum();
     let (phases, runs) = (counted(played.phases.len(), "phase"), counted(played.plays, "run"));
@@ -42,13 +42,13 @@ pub(super) fn show(definition: &Definition, as_json: bool, output: &Output) -> R
     Ok(exit)
 }
 
-fn row(path: &str, who: &str, way: Option<&PlayedWay>, phase: &PlayedPhase) -> [String; 4] {
+fn row(path: &str, who: &str, way: Option<&PlayedWay>, phase: &PlayedPhase) -> Vec<String> {
     let (said, to) = match way {
         Some(way) => (way.said.clone(), way.to.clone()),
         None if phase.is_reached => (String::new(), String::new()),
         None => ("never reached".to_owned(), String::new()),
     };
-    [path.to_owned(), who.to_owned(), said, to]
+    vec![path.to_owned(), who.to_owned(), said, to]
 }
 
 fn missed(played: &Playthrough) -> impl Iterator<Item = &str> {
