@@ -169,10 +169,14 @@ impl<'a> Comparison<'a> {
                     |path: &str| self.scene.writes.is_some() && !self.writes.fit(path) && self.may_be_of_others(path);
                 let fine = |path: &str| self.named.hold(path) || told(path) || elsewhere(path);
                 let is_fine = |path: &str, change: Change| !counts(change) || fine(path);
-                let (strangers, left_over) = (self.sort(during, is_fine), self.sort(left_over, is_fine));
-                let is_elsewhere =
-                    |(path, change): (&String, &Change)| counts(*change) && !self.named.hold(path) && elsewhere(path);
-                (strangers, left_over, during.iter().any(is_elsewhere))
+                // What was left where the phase may not write is told with that.
+                let is_outside = |path: &str| self.scene.writes.is_some() && !self.writes.fit(path);
+                let left = self.sort(left_over, |path, change| is_fine(path, change) || is_outside(path));
+                let is_unnamed = |path: &str, change: Change| counts(change) && !self.named.hold(path);
+                let is_told_elsewhere =
+                    during.iter().any(|(path, change)| is_unnamed(path, *change) && elsewhere(path))
+                        || left_over.iter().any(|(path, change)| is_unnamed(path, *change) && is_outside(path));
+                (self.sort(during, is_fine), left, is_told_elsewhere)
             }
             Err(why) if all || new => {
                 let claim = "whether every changed file is named cannot be checked";
