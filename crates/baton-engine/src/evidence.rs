@@ -171,6 +171,8 @@ pub struct Scene {
     pub others_write: Vec<String>,
     /// Files that were examined as the work of others between the attempts: these answer for them.
     pub settled: Vec<String>,
+    /// Why earlier reports of the same handoff were refuted: what was wrong once and is as it was is still wrong.
+    pub refuted: String,
     /// Files and folders that Baton itself keeps in the workspace while the agent works.
     pub views: Vec<PathBuf>,
     /// Whether every new file must be named: the artifacts of a package are all that was made.

@@ -187,16 +187,17 @@ impl<'a> Comparison<'a> {
         let mut examined = Vec::new();
         let by_others = [&strangers.beside[..], &strangers.anybody, &strangers.caged].concat();
         if all || new {
-            examined.extend(tell(&strangers.own, |told| refuted(rule, told, "but the report does not name it")));
-            if !left_over.own.is_empty() {
-                let seen = "since the first attempt, and the report does not name it; it is not clear by whom";
-                examined.push(unchecked(rule, in_one(&left_over.own), seen));
-            }
-        } else if let Ok((during, since)) = &changed {
+            // What an earlier report was refuted for is not made good by leaving it there.
+            let is_known = |told: &&String| self.scene.refuted.contains(told.as_str());
+            let again = left_over.own.iter().filter(is_known).cloned();
+            let own: Vec<String> = strangers.own.iter().cloned().chain(again).collect();
+            examined.extend(tell(&own, |told| refuted(rule, told, "but the report does not name it")));
+        }
+        if let Ok((during, since)) = &changed {
+            let during = during.iter().filter(|_| !all && !new);
             let own: HashSet<&String> = strangers.own.iter().chain(&left_over.own).collect();
-            let all = during.iter().chain(since);
             let own: Vec<(&String, &Change)> =
-                all.filter(|(path, change)| own.contains(&in_words(path, **change))).collect();
+                during.chain(since).filter(|(path, change)| own.contains(&in_words(path, **change))).collect();
             examined.extend(self.pinned(&own, |words| unverifiable(rule, words, "which the report does not name")));
         }
         if !by_others.is_empty() {
