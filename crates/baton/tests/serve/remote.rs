@@ -99,7 +99,7 @@ fn several_requests_are_sent_together_or_not_at_all() {
     client.does(&["send", "--to", "finder", "request.json"]);
     client
         .run(&["send", "--to", "finder", "b.json", "other.json"])
-        .is(1, &["the id `csv-07` belongs to another request"]);
+        .is(1, &["csv-07 was sent before with other content or options"]);
     client.run(&["show", "b"]).is(2, &["there is no handoff `b`"]);
     client.scratch.write("c.json", request("c"));
     assert_eq!(client.does(&["send", "--to", "finder", "b.json", "c.json"]).stdout, "b\nc\n");
