@@ -8,6 +8,7 @@ pub use approved::{
 };
 
 use std::any::Any;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,9 @@ pub const UNCHANGED: &str = "unchanged since before the work began";
 
 /// How files are told that are too many to be identified one by one.
 pub const UNBOUND: &str = "which no decision is bound to";
+
+/// How many findings of one rule are listed when a report is refused.
+const LISTED: usize = 20;
 
 /// Looks at what a report claims.
 #[async_trait]
@@ -171,8 +175,8 @@ pub struct Scene {
     pub others_write: Vec<String>,
     /// Files that were examined as the work of others between the attempts: these answer for them.
     pub settled: Vec<String>,
-    /// Why earlier reports of the same handoff were refuted: what was wrong once and is as it was is still wrong.
-    pub refuted: String,
+    /// What earlier reports of the same handoff were refuted for: what was wrong once and is as it was is still wrong.
+    pub refuted: RefutedFiles,
     /// Files and folders that Baton itself keeps in the workspace while the agent works.
     pub views: Vec<PathBuf>,
     /// Whether every new file must be named: the artifacts of a package are all that was made.
@@ -238,6 +242,33 @@ pub struct ExaminedClaim {
     pub asks_person: bool,
 }
 
+/// The changed files that reports of a handoff should have named and did not.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RefutedFiles {
+    paths: BTreeSet<String>,
+    /// Whether there were others, which nobody has listed.
+    and_others: bool,
+}
+
+impl RefutedFiles {
+    /// Adds those that one more report was refuted for.
+    pub fn add(&mut self, examined: &[ExaminedClaim]) {
+        let is_one =
+            |examined: &&ExaminedClaim| examined.is_wrong() && examined.rule == modified_not_declared::RULE.name;
+        for examined in examined.iter().filter(is_one) {
+            match &examined.path {
+                Some(path) => drop(self.paths.insert(path.clone())),
+                None => self.and_others = true,
+            }
+        }
+    }
+
+    /// Returns whether a file is one of them, or may be.
+    pub fn hold(&self, path: &str) -> bool {
+        self.and_others || self.paths.contains(path)
+    }
+}
+
 /// A file as it was when it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Content {
@@ -296,14 +327,25 @@ pub fn digest(examined: &[ExaminedClaim]) -> Option<Digest> {
     (!examined.is_empty()).then(|| Digest::of(stored::examined(examined).as_bytes()))
 }
 
-/// Returns what was refuted and is not allowed, one line each; `None` if nothing was.
+/// Returns what was refuted and is not allowed, one line each; `None` if nothing was. Of many findings of one rule, the first
+/// are listed and the rest counted.
 ///
 /// Further lines of what a command wrote are indented, so that none of them can pass as a finding.
 pub fn refuted(examined: &[ExaminedClaim]) -> Option<String> {
-    let counts = |examined: &&ExaminedClaim| examined.verdict == ClaimFinding::Refuted && examined.allowed.is_none();
-    let line = |examined: &ExaminedClaim| format!("{}: {}", examined.rule, examined.sentence().replace('\n', "\n    "));
-    let lines: Vec<String> = examined.iter().filter(counts).map(line).collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
+    let mut found: HashMap<&str, usize> = HashMap::new();
+    let mut lines = Vec::new();
+    for examined in examined.iter().filter(|examined| examined.is_wrong()) {
+        let count = found.entry(&examined.rule).or_default();
+        *count += 1;
+        if *count <= LISTED {
+            lines.push((&*examined.rule, examined.sentence().replace('\n', "\n    ")));
+        }
+    }
+    let mut cut: Vec<(&str, usize)> = found.into_iter().filter(|(_, count)| *count > LISTED).collect();
+    cut.sort_unstable();
+    lines.extend(cut.into_iter().map(|(rule, count)| (rule, format!("and {} more like these", count - LISTED))));
+    (!lines.is_empty())
+        .then(|| lines.iter().map(|(rule, line)| format!("{rule}: {line}")).collect::<Vec<_>>().join("\n"))
 }
 
 /// Returns whether something that the agent may not do could not be checked: a person must look before the report counts.
@@ -329,6 +371,11 @@ impl ExaminedClaim {
     pub fn is_handed_over(&self) -> bool {
         let is_unnamed = [modified_not_declared::RULE.name, writes_outside::RULE.name].contains(&self.rule.as_str());
         self.path.is_some() && !is_unnamed && !self.seen.contains(UNCHANGED)
+    }
+
+    /// Returns whether it is refuted, and nobody lets that pass.
+    pub fn is_wrong(&self) -> bool {
+        self.verdict == ClaimFinding::Refuted && self.allowed.is_none()
     }
 
     /// Returns whether it counts files that are too many to be identified one by one.

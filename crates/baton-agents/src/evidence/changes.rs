@@ -71,10 +71,10 @@ pub(super) struct Changes {
     pub(super) after: Arc<Snapshot>,
     /// What changed during this attempt, without what Baton itself and the output of the agent are.
     during: BTreeMap<String, Change>,
+    /// What earlier attempts of this handoff changed, beside that.
+    left_over: Result<BTreeMap<String, Change>, &'static str>,
     /// What Baton itself and the output of the agent are.
     own: OwnPlaces,
-    /// What others answer for who worked between the attempts.
-    settled: Places,
 }
 
 /// Where changes are nobody's: the folders of attempts, the agent's output, and what Baton keeps current.
@@ -113,7 +113,9 @@ impl Changes {
         let first = scene.earlier.iter().find_map(first_of);
         let own_first = scene.earlier.iter().filter(|attempt| attempt.is_own).find_map(first_of);
         let settled = Places::new(root, &scene.settled);
-        Changes { first, own_first, before, after, during, own, settled }
+        let is_told = |path: &str| during.contains_key(path) || own.hold(path) || settled.hold(path);
+        let left_over = left_over(own_first.as_ref(), &after, is_told);
+        Changes { first, own_first, before, after, during, left_over, own }
     }
 
     /// Lists what changed during this attempt; nothing if nobody can tell.
@@ -165,18 +167,8 @@ impl Changes {
     }
 
     /// Returns what is not as it was before the first attempt of this handoff, although this attempt did not change it.
-    pub(super) fn left_over(&self) -> Result<BTreeMap<String, Change>, &'static str> {
-        let first = match &self.own_first {
-            None => return Ok(BTreeMap::new()),
-            Some(first) => first.as_ref().map_err(|why| *why)?,
-        };
-        if first.too_many || self.after.too_many {
-            return Err("there are too many files to compare");
-        }
-        let mut changes = compare(first, &self.after);
-        let is_told = |path: &str| self.during.contains_key(path) || self.own.hold(path) || self.settled.hold(path);
-        changes.retain(|path, _| !is_told(path));
-        Ok(changes)
+    pub(super) fn left_over(&self) -> Result<&BTreeMap<String, Change>, &'static str> {
+        self.left_over.as_ref().map_err(|why| *why)
     }
 
     /// Returns what has changed in the workspace since the agent had ended.
@@ -218,6 +210,24 @@ fn read(scene: &Scene, memory: &Memory, trust: Trust) -> Option<Snapshot> {
         (None, Trust::Any) => memory.read_unproven(&scene.workspace, &scene.folder),
         (None, Trust::Proven) => None,
     }
+}
+
+/// Lists the files that are not as they were before the first attempt of a handoff, without those that are told anyway.
+fn left_over(
+    first: Option<&Result<Snapshot, &'static str>>,
+    after: &Snapshot,
+    is_told: impl Fn(&str) -> bool,
+) -> Result<BTreeMap<String, Change>, &'static str> {
+    let first = match first {
+        None => return Ok(BTreeMap::new()),
+        Some(first) => first.as_ref().map_err(|why| *why)?,
+    };
+    if first.too_many || after.too_many {
+        return Err("there are too many files to compare");
+    }
+    let mut changes = compare(first, after);
+    changes.retain(|path, _| !is_told(path));
+    Ok(changes)
 }
 
 /// Lists the files that differ.

@@ -90,7 +90,14 @@ impl<'a> FileEyes<'a> {
             let claim = format!("`{path}` was changed while the checks ran");
             let told = unverifiable(&artifact_changed::RULE, claim, told);
             // What no report names is not handed over, whoever changes it.
-            let told = if seen.is_handed_over() { told } else { ExaminedClaim { rule: seen.rule.clone(), ..told } };
+            let told = match () {
+                // Nor does a check make good what was wrong before it.
+                () if seen.verdict == ClaimFinding::Refuted => {
+                    ExaminedClaim { path: None, sha256: None, mark: None, ..seen.clone() }
+                }
+                () if seen.is_handed_over() => told,
+                () => ExaminedClaim { rule: seen.rule.clone(), ..told },
+            };
             *seen = match now {
                 FileIdentity::There { sha256, mark } => ExaminedClaim { path: seen.path.clone(), sha256, mark, ..told },
                 FileIdentity::Nothing => ExaminedClaim { path: seen.path.clone(), ..told },
@@ -148,7 +155,8 @@ impl<'a> FileEyes<'a> {
     /// Reads the files that are as they were seen, as far as there is room. Of a folder, its list and the files in it.
     pub(super) fn contents(&self, examined: &[ExaminedClaim], room: KeptBytes) -> Vec<Content> {
         let mut reading = Reading { room, contents: Vec::new(), known: HashSet::new() };
-        for seen in examined {
+        // What a report is refused for is not handed on, and must not take the room of what is.
+        for seen in examined.iter().filter(|seen| !seen.is_wrong()) {
             let (Some(path), Some(sha256)) = (&seen.path, &seen.sha256) else { continue };
             if reading.is_full() {
                 break;
@@ -195,7 +203,12 @@ fn told(links: &[String]) -> Option<String> {
 /// Warns whoever approves that a change after the approval will not be noticed.
 fn open_question(examined: ExaminedClaim, why: &str) -> ExaminedClaim {
     let seen = format!("{}; whether it is still the same after an approval cannot be checked: {why}", examined.seen);
-    ExaminedClaim { seen, verdict: ClaimFinding::Unverifiable, ..examined }
+    // What is refuted stays refuted, whatever else is not known about it.
+    let verdict = match examined.verdict {
+        ClaimFinding::Refuted => ClaimFinding::Refuted,
+        ClaimFinding::Verified | ClaimFinding::Unverifiable => ClaimFinding::Unverifiable,
+    };
+    ExaminedClaim { seen, verdict, ..examined }
 }
 
 fn identify_file(path: &Path) -> io::Result<FileIdentity> {

@@ -47,17 +47,20 @@ pub(super) struct Comparison<'a> {
     anybody: bool,
 }
 
+/// A file, and what happened to it.
+type ChangedFile<'c> = (&'c String, &'c Change);
+
 /// Changes that are not fine, by who may have made them.
 #[derive(Default)]
-struct Strangers {
+struct Strangers<'c> {
     /// Only the agent.
-    own: Vec<String>,
+    own: Vec<ChangedFile<'c>>,
     /// The agent, or somebody who says that they may write there.
-    beside: Vec<String>,
+    beside: Vec<ChangedFile<'c>>,
     /// The agent, or somebody who may write everywhere.
-    anybody: Vec<String>,
+    anybody: Vec<ChangedFile<'c>>,
     /// Somebody else who may write there: for the agent it was read-only.
-    caged: Vec<String>,
+    caged: Vec<ChangedFile<'c>>,
 }
 
 impl<'a> Comparison<'a> {
@@ -111,7 +114,11 @@ impl<'a> Comparison<'a> {
         let (artifacts, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
             changed.into_iter().partition(|(path, _)| handed_over.hold(path) && !self.named.hold(path));
         for stranger in self.sort(&artifacts, |_, _| false).own {
-            examined.push(refuted(&artifact_changed::RULE, format!("{stranger} {claim}"), "but it was handed over"));
+            examined.push(refuted(
+                &artifact_changed::RULE,
+                format!("{} {claim}", in_words(&stranger)),
+                "but it was handed over",
+            ));
         }
         if is_restricted {
             let strangers = self.sort(&rest, |path, _| self.writes.fit(path));
@@ -186,20 +193,13 @@ impl<'a> Comparison<'a> {
         };
         let mut examined = Vec::new();
         let by_others = [&strangers.beside[..], &strangers.anybody, &strangers.caged].concat();
-        if all || new {
-            // What an earlier report was refuted for is not made good by leaving it there.
-            let is_known = |told: &&String| self.scene.refuted.contains(told.as_str());
-            let again = left_over.own.iter().filter(is_known).cloned();
-            let own: Vec<String> = strangers.own.iter().cloned().chain(again).collect();
-            examined.extend(tell(&own, |told| refuted(rule, told, "but the report does not name it")));
-        }
-        if let Ok((during, since)) = &changed {
-            let during = during.iter().filter(|_| !all && !new);
-            let own: HashSet<&String> = strangers.own.iter().chain(&left_over.own).collect();
-            let own: Vec<(&String, &Change)> =
-                during.chain(since).filter(|(path, change)| own.contains(&in_words(path, **change))).collect();
-            examined.extend(self.pinned(&own, |words| unverifiable(rule, words, "which the report does not name")));
-        }
+        let is_wrong = |path: &str| (all || new) && self.scene.refuted.hold(path);
+        // What an earlier report was refuted for is not made good by leaving it there.
+        let (again, left): (Vec<_>, Vec<_>) = left_over.own.iter().copied().partition(|(path, _)| is_wrong(path));
+        let (wrong, open) =
+            if all || new { ([strangers.own, again].concat(), left) } else { (again, [strangers.own, left].concat()) };
+        examined.extend(self.pinned(&wrong, |words| refuted(rule, words, "but the report does not name it")));
+        examined.extend(self.pinned(&open, |words| unverifiable(rule, words, "which the report does not name")));
         if !by_others.is_empty() {
             examined.push(unverifiable(
                 rule,
@@ -245,7 +245,7 @@ impl<'a> Comparison<'a> {
         if !strangers.beside.is_empty() {
             examined.push(unverifiable(rule, in_one(&strangers.beside), "where only another agent may write"));
         }
-        let strange = self.sort(&left_over, |path, _| self.writes.fit(path));
+        let strange = self.sort(left_over, |path, _| self.writes.fit(path));
         if !strange.own.is_empty() {
             let seen = "since the first attempt; it is not clear by whom";
             examined.push(unchecked(rule, in_one(&strange.own), seen));
@@ -255,20 +255,26 @@ impl<'a> Comparison<'a> {
         }
         let is_unnamed = |(path, _): &(&String, &Change)| self.writes.fit(path) && !self.named.hold(path);
         let inside: Vec<(&String, &Change)> =
-            during.iter().filter(|_| !named::claims_a_list(self.report)).chain(&left_over).filter(is_unnamed).collect();
+            during.iter().filter(|_| !named::claims_a_list(self.report)).chain(left_over).filter(is_unnamed).collect();
         examined.extend(self.pinned(&inside, |words| verified(rule, words, "where it may write")));
         examined
     }
 
     /// Puts down each of some changes, with what identifies the file: people decide about it although no report names it.
-    fn pinned(&self, changes: &[(&String, &Change)], entry: impl Fn(String) -> ExaminedClaim) -> Vec<ExaminedClaim> {
+    fn pinned(&self, changes: &[ChangedFile<'_>], entry: impl Fn(String) -> ExaminedClaim) -> Vec<ExaminedClaim> {
         let identified = changes.iter().take(IDENTIFIED);
-        let told = identified.map(|(path, change)| self.files.pin(entry(in_words(path, **change)), path));
+        let told = identified.map(|changed| self.files.pin(entry(in_words(changed)), changed.0));
         let rest = changes.len().saturating_sub(IDENTIFIED);
         let files = if rest == 1 { "file" } else { "files" };
         let were = if rest == 1 { "was" } else { "were" };
         let more = || entry(format!("{rest} more {files}, {UNBOUND}, {were} changed"));
-        let rest = (rest > 0).then(|| ExaminedClaim { verdict: ClaimFinding::Unverifiable, ..more() });
+        let rest = (rest > 0).then(|| match more() {
+            // That a claim is so cannot be said of files that nobody has looked at.
+            more if more.verdict == ClaimFinding::Verified => {
+                ExaminedClaim { verdict: ClaimFinding::Unverifiable, ..more }
+            }
+            more => more,
+        });
         told.chain(rest).collect()
     }
 
@@ -281,7 +287,7 @@ impl<'a> Comparison<'a> {
             Ok(changed) => changed,
             Err(why) => return vec![unverifiable(rule, format!("what changed {ran} cannot be checked"), why)],
         };
-        let all: Vec<(&String, &Change)> = during.iter().chain(&left_over).collect();
+        let all: Vec<(&String, &Change)> = during.iter().chain(left_over).collect();
         let mut examined = self.pinned(&all, |words| verified(rule, format!("{words} {ran}"), ""));
         let told = all.iter().map(|(path, _)| (*path).clone()).collect();
         let made = |path: &str| verified(rule, format!("`{path}` exists, which the check `{check}` may write"), "");
@@ -305,7 +311,7 @@ impl<'a> Comparison<'a> {
         let bytes = fs::metadata(self.root.join(path)).map(|metadata| metadata.len()).unwrap_or_default();
         let exists = format!("`{path}` exists, {bytes} {}", if bytes == 1 { "byte" } else { "bytes" });
         let seen = match self.changes.trace(self.root, path) {
-            Trace::Changed(change) => verified(rule, in_words(path, change), "where it may write"),
+            Trace::Changed(change) => verified(rule, in_words(&(&path.to_owned(), &change)), "where it may write"),
             Trace::Same => verified(rule, exists, UNCHANGED),
             Trace::Never | Trace::Outside | Trace::Unknown(_) => verified(rule, exists, ""),
         };
@@ -318,7 +324,7 @@ impl<'a> Comparison<'a> {
         let is_ours = |path: &String| Path::new(path).file_name().is_some_and(|name| name == CONFIGURATION);
         let ours = changed.iter().filter(|(path, _)| is_ours(path) && !is_meant(path));
         let seen = "which configures Baton: look at it before you use Baton there";
-        ours.map(|(path, change)| unchecked(&writes_outside::RULE, in_words(path, *change), seen)).collect()
+        ours.map(|changed| unchecked(&writes_outside::RULE, in_words(&changed), seen)).collect()
     }
 
     /// Looks for artifacts of earlier phases that changed although nobody says so.
@@ -342,14 +348,15 @@ impl<'a> Comparison<'a> {
         let among = |changes: &BTreeMap<String, Change>| -> BTreeMap<String, Change> {
             inner.iter().filter_map(|path| Some((path.clone(), *changes.get(path)?))).collect()
         };
-        let strangers = self.sort(&among(during), |path, _| self.named.hold(path));
+        let (during, left_over) = (among(during), among(left_over));
+        let strangers = self.sort(&during, |path, _| self.named.hold(path));
         let mut examined =
             tell(&strangers.own, |told| refuted(rule, told, "but it was handed over, and the report does not name it"));
         if !strangers.anybody.is_empty() {
             let seen = "although it was handed over, by it or by another agent at the same time: unclear which";
             examined.push(unchecked(rule, in_one(&strangers.anybody), seen));
         }
-        let left_over = self.sort(&among(&left_over), |path, _| self.named.hold(path));
+        let left_over = self.sort(&left_over, |path, _| self.named.hold(path));
         if !left_over.own.is_empty() {
             let seen = "since the first attempt, although it was handed over; it is not clear by whom";
             examined.push(unchecked(rule, in_one(&left_over.own), seen));
@@ -368,8 +375,8 @@ impl<'a> Comparison<'a> {
         changed.map(|path| unverifiable(&stale_base::RULE, format!("claims to have read `{path}`"), seen)).collect()
     }
 
-    /// Sorts what changed and is not fine by who may have done it, in words.
-    fn sort(&self, changes: &BTreeMap<String, Change>, fine: impl Fn(&str, Change) -> bool) -> Strangers {
+    /// Sorts what changed and is not fine by who may have done it.
+    fn sort<'c>(&self, changes: &'c BTreeMap<String, Change>, fine: impl Fn(&str, Change) -> bool) -> Strangers<'c> {
         let mut strangers = Strangers::default();
         for (path, change) in changes.iter().filter(|(path, change)| !fine(path, **change)) {
             let list = match () {
@@ -378,7 +385,7 @@ impl<'a> Comparison<'a> {
                 () if self.anybody => &mut strangers.anybody,
                 () => &mut strangers.own,
             };
-            list.push(in_words(path, *change));
+            list.push((path, change));
         }
         strangers
     }
@@ -412,7 +419,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn in_words(path: &str, change: Change) -> String {
+fn in_words((path, change): &ChangedFile<'_>) -> String {
     format!("`{path}` was {}", change.as_str())
 }
 
@@ -423,15 +430,15 @@ fn handed_over(scene: &Scene) -> Vec<&str> {
 }
 
 /// Lists the first of many one by one, and counts the rest.
-fn tell(strangers: &[String], entry: impl Fn(String) -> ExaminedClaim) -> Vec<ExaminedClaim> {
+fn tell(strangers: &[ChangedFile<'_>], entry: impl Fn(String) -> ExaminedClaim) -> Vec<ExaminedClaim> {
     let rest = strangers.len().saturating_sub(TOLD);
     let more = (rest > 0).then(|| format!("so were {rest} more files"));
-    strangers.iter().take(TOLD).cloned().chain(more).map(entry).collect()
+    strangers.iter().take(TOLD).map(in_words).chain(more).map(entry).collect()
 }
 
 /// Lists the first of many in one sentence.
-fn in_one(strangers: &[String]) -> String {
+fn in_one(strangers: &[ChangedFile<'_>]) -> String {
     let rest = strangers.len().saturating_sub(TOLD);
     let more = (rest > 0).then(|| format!("and {rest} more files changed"));
-    strangers.iter().take(TOLD).cloned().chain(more).collect::<Vec<_>>().join(", ")
+    strangers.iter().take(TOLD).map(in_words).chain(more).collect::<Vec<_>>().join(", ")
 }

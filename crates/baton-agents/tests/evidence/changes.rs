@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use baton_engine::StateFolder;
-use baton_engine::evidence::{ClaimFinding, EarlierAttempt};
+use baton_engine::evidence::{self, ClaimFinding, EarlierAttempt};
 use baton_protocol::model::Report;
 
 use crate::stage::{Stage, made, modified, owned, refuted, rules_with, shown};
@@ -335,12 +335,15 @@ async fn what_an_earlier_attempt_did_is_undone_or_a_person_must_look() {
 }
 
 #[tokio::test]
-async fn many_surprises_are_counted() {
+async fn each_of_many_surprises_is_identified_and_the_reasons_count_them() {
     let mut stage = Stage::plain();
     let work = |stage: &Stage| (0..30).for_each(|number| _ = stage.write(&format!("surprise-{number}"), "x"));
     let examined = stage.attempt(work, &modified(&["src/quota.rs"])).await;
-    assert_eq!(examined.len(), 1 + 20 + 1);
-    assert_eq!(examined.last().unwrap().claim, "so were 10 more files");
+    let surprises = examined.iter().filter(|seen| seen.rule == "modified-not-declared" && seen.sha256.is_some());
+    assert_eq!(surprises.count(), 30, "{}", shown(&examined));
+    let reasons = evidence::refuted(&examined).expect("refuted");
+    assert_eq!(reasons.lines().filter(|line| line.starts_with("modified-not-declared: `surprise-")).count(), 20);
+    assert!(reasons.ends_with("\nmodified-not-declared: and 10 more like these"), "{reasons}");
 }
 
 #[tokio::test]

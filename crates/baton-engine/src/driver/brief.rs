@@ -305,8 +305,6 @@ impl<'r> Brief<'r> {
         let text = |name: &str, value: String| (name.to_owned(), value);
         let output_directory = self.output_directory().ok();
         let output = output_directory.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
-        let refuted = handoff.notes.iter().filter(|note| note.about == About::Refuted).map(|note| note.text.as_str());
-        let refuted = refuted.collect::<Vec<_>>().join("\n");
         // Nobody can have worked between the attempts if this is the first.
         let settled = if earlier.is_empty() { Vec::new() } else { self.settled() };
         Scene {
@@ -327,7 +325,7 @@ impl<'r> Brief<'r> {
             is_caged: self.tracked.protection.as_ref().is_some_and(Protection::is_full),
             others_write: self.others_write(),
             settled,
-            refuted,
+            refuted: self.tracked.refuted.clone(),
             views: view::kept(self.run),
             names_new_files: self.dialect() == Some(Dialect::Package),
             transcript: self.tracked.transcript.clone(),

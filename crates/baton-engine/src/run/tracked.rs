@@ -12,7 +12,7 @@ use super::{RecordFault, Used};
 use crate::Fence;
 use crate::answer::{self, Successors, UnderstoodReport};
 use crate::approval::Vote;
-use crate::evidence::{ExaminedClaim, Transcript};
+use crate::evidence::{ExaminedClaim, RefutedFiles, Transcript};
 use crate::failure::{Code, Transience};
 use crate::handoff::{Digest, Handoff, State, WrittenDocument};
 use crate::journal::Fact;
@@ -46,6 +46,8 @@ pub struct TrackedHandoff {
     pub transcript: Option<Transcript>,
     /// What the evidence showed about it.
     pub examined: Vec<ExaminedClaim>,
+    /// What its reports should have named and did not.
+    pub refuted: RefutedFiles,
     /// What was seen of the work that a person sent back last.
     pub sent_back: Vec<ExaminedClaim>,
     /// The last decision of a person.
@@ -212,6 +214,7 @@ impl TrackedHandoff {
             baselines: Vec::new(),
             transcript: None,
             examined: Vec::new(),
+            refuted: RefutedFiles::default(),
             sent_back: Vec::new(),
             decided: None,
             route: None,
@@ -294,6 +297,7 @@ impl TrackedHandoff {
             Fact::Happened(Command::Verify(verify)) if self.handoff.approved && verify.examined.is_empty() => {}
             Fact::Happened(Command::Verify(verify)) => {
                 self.examined.clone_from(&verify.examined);
+                self.refuted.add(&verify.examined);
                 if verify.repair {
                     self.next_turn(NextTurn::Repairs);
                 }

@@ -50,6 +50,26 @@ fn file_that_was_not_named_is_still_not_named_in_the_next_attempt() {
 }
 
 #[test]
+fn each_of_many_files_that_were_not_named_is_still_not_named_in_the_next_attempt() {
+    let many = first("[write(f'f{n:02}', 'x') for n in range(30)]");
+    // The second report names those that were listed one by one in the first refutation.
+    let body = format!(
+        "{many}listed = [f'f{{n:02}}' for n in range(20)] if os.environ['BATON_ATTEMPT'] != '1' else []\n\
+         write('a', os.environ['BATON_ATTEMPT'])\nreport(files_modified=['a'] + listed)"
+    );
+    let site = one_agent("", &body);
+    let asked = site.run(&[]);
+    assert_eq!(asked.code, Some(3), "{}", asked.stderr);
+    let shown = site.baton(&["show", "t.build.1"]).stdout;
+    for number in 20..30 {
+        let is_one = |line: &&str| line.contains(&format!("`f{number}` was created")) && line.contains("sha256");
+        let told: Vec<&str> = shown.lines().filter(is_one).collect();
+        assert_eq!(told.len(), 1, "{shown}");
+        assert!(told[0].contains("✗") && told[0].contains("but the report does not name it"), "{shown}");
+    }
+}
+
+#[test]
 fn agent_that_names_only_what_its_last_attempt_has_changed_passes_and_the_rest_is_shown() {
     // The first report cannot be read, so nobody knows what it named.
     let body = first("write('a', 'A'); write(os.environ['BATON_REPORT_FILE'], '{'); sys.exit()")
