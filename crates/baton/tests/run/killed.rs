@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use baton_engine::step::Role;
 use baton_engine::{HandoffId, State};
 use baton_testbed::{Dice, Process};
 
-use crate::site::{LONG, RUN, Site, end};
+use crate::site::{LONG, RUN, RUN_FLOW, Site, end};
 
 /// The repository's examples.
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
@@ -219,4 +220,34 @@ fn killed_run_of_feature_ends_like_an_undisturbed_one() {
 #[test]
 fn killed_run_of_react_ends_like_an_undisturbed_one() {
     torture("react", 5);
+}
+
+/// Returns the processes that were started for the run of a site and have not ended.
+fn started_for(site: &Site) -> Vec<String> {
+    let mark = format!("BATON_WORKSPACE={}\0", site.scratch.path("workspace").display());
+    let processes =
+        fs::read_dir("/proc").expect("it is there").filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let is_marked = |process: &String| {
+        fs::read(format!("/proc/{process}/environ")).is_ok_and(|all| String::from_utf8_lossy(&all).contains(&mark))
+    };
+    processes.filter(|process| process.bytes().all(|byte| byte.is_ascii_digit())).filter(is_marked).collect()
+}
+
+#[test]
+fn cage_whose_driver_was_killed_before_it_began_ends_with_the_resume() {
+    // Bubblewrap's inner process waits for its outer one, which dies because nobody reads what it says about the cage.
+    let kill_once = "#!/bin/sh\ncase \"$*\" in *--info-fd*)\n\
+        if mkdir \"${0%/*}/killed\" 2>/dev/null; then kill -9 $PPID; fi;;\nesac\nexec /usr/bin/bwrap \"$@\"\n";
+    let site = Site::with_git()
+        .workflow("name: work\nagents: {dev: {command: [./dev.py], retry: {max_retries: 2, delay: 0s}}}\nphases: [{id: build, agent: dev}]\n")
+        .agent("dev", "report()");
+    site.scratch.write("bin/bwrap", kill_once);
+    fs::set_permissions(site.scratch.path("bin/bwrap"), fs::Permissions::from_mode(0o755)).expect("our own file");
+    let path = format!("{}:{}", site.scratch.path("bin").display(), std::env::var("PATH").expect("cargo sets it"));
+    let mut driver = Process::spawn(site.command(&RUN_FLOW).env("PATH", path));
+    driver.close_input();
+    assert_eq!(end(&mut driver).code, None, "it was not killed");
+    let resumed = site.resume(&[]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+    assert_eq!(started_for(&site), Vec::<String>::new());
 }

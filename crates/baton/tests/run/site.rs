@@ -161,7 +161,7 @@ impl Site {
     }
 }
 
-const RUN_FLOW: [&str; 7] = ["run", "flow", "--workspace", "workspace", "--id", RUN, "--no-input"];
+pub(crate) const RUN_FLOW: [&str; 7] = ["run", "flow", "--workspace", "workspace", "--id", RUN, "--no-input"];
 
 /// Waits for the end of the program and for what it has to say.
 pub(crate) fn end(process: &mut Process) -> Ended {
