@@ -41,23 +41,33 @@ pub struct ServerParts {
     pub limits: ServerLimits,
 }
 
-/// A server. Copies share everything.
+/// A server. Copies share everything, and each request takes a dozen of them: a copy counts once.
 #[derive(Clone)]
-pub struct Server {
-    parts: Arc<ServerParts>,
-    pub(crate) metrics: Arc<ServerMetrics>,
-    pub(crate) hub: Arc<EventHub>,
+pub struct Server(Arc<ServerState>);
+
+/// What the copies of a server share.
+pub struct ServerState {
+    parts: ServerParts,
+    pub(crate) metrics: ServerMetrics,
+    pub(crate) hub: EventHub,
     /// What pages need again and again.
-    pub(crate) pages: Arc<PageMemory>,
-    pub(crate) wrong_tokens: Arc<WrongTokens>,
-    pub(crate) claimed: Arc<ClaimedWork>,
-    closing: watch::Receiver<bool>,
-    close: Arc<watch::Sender<bool>>,
+    pub(crate) pages: PageMemory,
+    pub(crate) wrong_tokens: WrongTokens,
+    pub(crate) claimed: ClaimedWork,
+    close: watch::Sender<bool>,
     /// Distinguishes this server from all others, and from itself before it was restarted.
-    instance: Arc<str>,
+    instance: String,
 }
 
 impl std::ops::Deref for Server {
+    type Target = ServerState;
+
+    fn deref(&self) -> &ServerState {
+        &self.0
+    }
+}
+
+impl std::ops::Deref for ServerState {
     type Target = ServerParts;
 
     fn deref(&self) -> &ServerParts {
@@ -68,19 +78,17 @@ impl std::ops::Deref for Server {
 impl Server {
     /// Makes a server; [`serve`] lets it listen.
     pub fn new(parts: ServerParts) -> Server {
-        let (close, closing) = watch::channel(false);
-        let instance = parts.engine.random.word().into();
-        Server {
-            parts: Arc::new(parts),
-            metrics: Arc::default(),
-            hub: Arc::default(),
-            pages: Arc::default(),
-            wrong_tokens: Arc::default(),
-            claimed: Arc::default(),
-            closing,
-            close: Arc::new(close),
+        let instance = parts.engine.random.word();
+        Server(Arc::new(ServerState {
+            parts,
+            metrics: ServerMetrics::default(),
+            hub: EventHub::default(),
+            pages: PageMemory::default(),
+            wrong_tokens: WrongTokens::default(),
+            claimed: ClaimedWork::default(),
+            close: watch::Sender::new(false),
             instance,
-        }
+        }))
     }
 
     /// Returns what tells this server from all others.
@@ -90,14 +98,14 @@ impl Server {
 
     /// Waits until the server is about to end. Whatever waits for something else waits for this as well.
     pub(crate) async fn closing(&self) {
-        let mut closing = self.closing.clone();
+        let mut closing = self.close.subscribe();
         // The sender lives as long as this does.
         let _ = closing.wait_for(|closing| *closing).await;
     }
 
     /// Returns whether the server is about to end.
     pub(crate) fn is_closing(&self) -> bool {
-        *self.closing.borrow()
+        *self.close.borrow()
     }
 
     /// Finds a handoff that the caller may see; whatever they may not see does not exist for them.
@@ -148,7 +156,7 @@ pub async fn serve(
     let background = [tokio::spawn(server.clone().keep_driving()), tokio::spawn(server.clone().keep_watching())];
     let connections = tokio::spawn(accept_all(listener, tls, server.clone(), router(server.clone())));
     stop.await;
-    let _ = server.close.send(true);
+    server.close.send_replace(true);
     // Those who only listen were told; whoever does not hang up is left behind.
     let _ = tokio::time::timeout(DRAIN_MAX, connections).await;
     server.driving.give_back().await;
