@@ -1,7 +1,9 @@
 //! The command line: names, options and help. The names are a promise.
 
+mod overview;
+
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
     ack, answer, approve, ask, audit, cancel, check, claim, completions, convert, dir, doctor, explain, fail, graph,
@@ -34,6 +36,13 @@ pub(crate) struct Cli {
     pub color: Color,
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Cli {
+    /// Returns the command line as people read it, on lines of this width: its commands stand under headings.
+    pub(crate) fn for_people(columns: usize) -> clap::Command {
+        overview::with_overview(Cli::command(), columns)
+    }
 }
 
 const EXITS: &str = "Exit codes: 0 done · 1 the answer is no · 2 wrong usage, configuration or unreadable path · \

@@ -46,7 +46,7 @@ use std::process::ExitCode;
 
 use baton_protocol::wire::closest;
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory as _, Parser};
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::cli::Cli;
 use crate::command_error::{CommandError, Exit};
@@ -84,7 +84,8 @@ fn suggest_command(error: &mut clap::Error) {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(error));
+    let parsed = Cli::for_people(output::columns()).try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
+    let cli = parsed.unwrap_or_else(|error| refuse(error));
     let output = Output::new(cli.color);
     // Whoever starts us may have files and folders open, and no agent is to inherit a way around its cage.
     close_fds::set_fds_cloexec(3, &[]);

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::command_error::CommandError;
-use crate::render::sheet::{Paint, TerminalSize, Tint};
+use crate::render::sheet::{COLUMNS_MAX, Paint, TerminalSize, Tint};
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -162,6 +162,11 @@ impl Output {
         bar.enable_steady_tick(Duration::from_millis(100));
         bar
     }
+}
+
+/// Returns how many characters fit on a line of stdout, and as many as on paper if it is not a terminal.
+pub(crate) fn columns() -> usize {
+    size_of(&io::stdout()).map_or(COLUMNS_MAX, |size| size.columns)
 }
 
 #[cfg(unix)]

@@ -1,13 +1,13 @@
 //! `baton help-markdown`: the manual of the command line, from the same text that `--help` prints.
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 
 use crate::cli::Cli;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 
 pub(super) fn run(output: &Output) -> Result<Exit, CommandError> {
-    let mut command = Cli::command().term_width(100);
+    let mut command = Cli::for_people(100).term_width(100);
     command.build();
     let mut text = "# Command line\n\nGenerated from `baton --help` and the help of each command.\n".to_owned();
     sections(&mut text, &mut command);
