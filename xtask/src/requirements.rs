@@ -27,6 +27,12 @@ pub(crate) const TEST: &[Requirement] = &[
     Requirement { program: "git", folder: None, packages: &["git"], purpose: "lists the files of the repository" },
     Requirement { program: "cc", folder: None, packages: &["gcc", "libc6-dev"], purpose: "links programs" },
     Requirement { program: "setsid", folder: None, packages: &["util-linux"], purpose: "leaves a session in tests" },
+    Requirement {
+        program: "tmux",
+        folder: None,
+        packages: &["tmux"],
+        purpose: "is a terminal that is resized in tests",
+    },
     Requirement { program: "script", folder: None, packages: &["bsdutils"], purpose: "is a terminal in tests" },
     Requirement { program: "bwrap", folder: None, packages: &["bubblewrap"], purpose: "cages agents" },
     Requirement {

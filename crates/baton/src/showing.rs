@@ -172,6 +172,9 @@ impl Show<'_> {
                     }
                 }
             }
+            if let Watching::Terminal(live) = &watching {
+                live.clone().watch_for_suspension()?;
+            }
             let ended = running::drive(&runs, &views, self.id, &|text| self.tell(&watching, text)).await;
             if let Watching::Terminal(live) = &watching {
                 live.finish();

@@ -136,6 +136,9 @@ mod readme;
 #[path = "cli/regressions.rs"]
 mod regressions;
 #[cfg(unix)]
+#[path = "cli/resized_terminal.rs"]
+mod resized_terminal;
+#[cfg(unix)]
 #[path = "cli/route.rs"]
 mod route;
 #[cfg(unix)]

@@ -45,7 +45,7 @@ impl Tint {
 }
 
 /// How large a terminal is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TerminalSize {
     pub(crate) columns: usize,
     pub(crate) rows: usize,

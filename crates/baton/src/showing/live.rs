@@ -23,9 +23,12 @@ use baton_views::sentence::{EventSentence, SentenceSign, decided_elsewhere, goin
 use baton_views::step_name::StepName;
 use baton_views::words::{briefly, counted, cut, took};
 use jiff::Timestamp;
+use rustix::process::{Signal, getpid, kill_process};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::panel::Panel;
 use super::quiet_keyboard::QuietKeyboard;
+use crate::command_error::CommandError;
 use crate::logs;
 use crate::output::Output;
 use crate::people::keyboard::forget_what_was_typed;
@@ -98,7 +101,9 @@ struct Row {
 }
 
 impl Drawn {
-    fn lines(&self, now: Timestamp) -> Vec<String> {
+    /// Returns the lines for a terminal of this height. They take about a third of it: what is finished stays in sight, and
+    /// they still fit where a window that becomes narrower wraps them.
+    fn lines(&self, now: Timestamp, height: usize) -> Vec<String> {
         let since = |begun: Timestamp| briefly(Duration::try_from(now.duration_since(begun)).unwrap_or_default());
         let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or_default();
         let name = widest(&mut self.rows.iter().map(|row| columns::width(&row.name)));
@@ -108,8 +113,11 @@ impl Drawn {
             let place = columns::padded(&row.name, name);
             format!("{spinner} {place} {:>time$} {}", since(row.begun), self.told(row, now))
         };
-        let mut lines: Vec<String> = self.rows.iter().map(line).collect();
-        lines.extend((self.more > 0).then(|| format!("  … and {} more", self.more)));
+        let all = self.rows.len() + self.more;
+        let room = (height / 3).saturating_sub(1).max(1);
+        let fitting = if all > room { room.saturating_sub(1).max(1) } else { all }.min(self.rows.len());
+        let mut lines: Vec<String> = self.rows[..fitting].iter().map(line).collect();
+        lines.extend((all > fitting).then(|| format!("  … and {} more", all - fitting)));
         lines.extend(self.total.as_ref().map(|(begun, told)| format!("  {} · {told}", since(*begun))));
         lines
     }
@@ -128,8 +136,9 @@ impl Drawn {
     /// Draws everything again.
     fn refresh(&mut self, output: Output, now: Timestamp) {
         if self.held.is_none() {
-            let lines = self.lines(now);
-            output.pass_on(self.panel.replace(lines, output.size_beside()).as_bytes());
+            let size = output.size_beside();
+            let lines = self.lines(now, size.rows);
+            output.pass_on(self.panel.replace(&lines, size).as_bytes());
         }
     }
 }
@@ -153,7 +162,7 @@ impl Live {
             let _ = thread.join();
         }
         let mut drawn = self.drawn();
-        let mut clear = drawn.panel.clear(self.output.size_beside());
+        let mut clear = drawn.panel.clear().to_owned();
         if drawn.held.take().is_some() {
             // The cursor is behind a prompt.
             clear.push('\n');
@@ -165,6 +174,31 @@ impl Live {
         self.output.pass_on(format!("{clear}{}", std::mem::take(&mut drawn.kept)).as_bytes());
     }
 
+    /// Gives the shell a clean terminal when somebody presses Ctrl-Z.
+    pub(super) fn watch_for_suspension(self: Arc<Live>) -> Result<(), CommandError> {
+        let failed = |error| CommandError::internal(format!("cannot listen to signals: {error}"));
+        let mut suspension = signal(SignalKind::from_raw(Signal::TSTP.as_raw())).map_err(failed)?;
+        tokio::spawn(async move {
+            while suspension.recv().await.is_some() {
+                self.suspend();
+            }
+        });
+        Ok(())
+    }
+
+    /// Stops the program; returns when it continues.
+    fn suspend(&self) {
+        let is_finished = self.ticker.lock().unwrap_or_else(PoisonError::into_inner).is_none();
+        let mut drawn = self.drawn();
+        self.output.pass_on(drawn.panel.clear().as_bytes());
+        self.keyboard.restore();
+        // A process may always stop itself; if it could not, the run would only go on.
+        let _ = kill_process(getpid(), Signal::STOP);
+        if drawn.held.is_none() && !is_finished {
+            self.keyboard.hush();
+        }
+    }
+
     /// Prints something that stays.
     pub(super) fn say(&self, text: &str) {
         let mut drawn = self.drawn();
@@ -172,7 +206,7 @@ impl Live {
             drawn.kept.push_str(&format!("{text}\n"));
             return;
         }
-        let clear = drawn.panel.clear(self.output.size_beside());
+        let clear = drawn.panel.clear();
         self.output.pass_on(format!("{clear}{text}\n").as_bytes());
         drawn.refresh(self.output, self.clock.now());
     }
@@ -341,7 +375,7 @@ impl Screen for Live {
         // Nothing is drawn over what somebody reads and types.
         drawn.held = Some(handoff.clone());
         drawn.has_asked = true;
-        self.output.pass_on(drawn.panel.clear(self.output.size_beside()).as_bytes());
+        self.output.pass_on(drawn.panel.clear().as_bytes());
         self.keyboard.restore();
     }
 
