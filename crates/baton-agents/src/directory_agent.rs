@@ -1,7 +1,7 @@
 //! Agents that only know folders: a request is written, and whatever comes back is the answer.
 //!
 //! The name of the request follows from the handoff and from how many attempts have ended, so a driver that was killed
-//! finds what it had begun. Retries and time-outs are those of the folders; what has failed there has failed for good.
+//! finds what it had begun. Retries and timeouts are those of the folders; what has failed there has failed for good.
 //! Only a request that nobody picked up in time is given up here, and may be made again.
 
 use std::fs;

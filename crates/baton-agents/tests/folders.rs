@@ -1,4 +1,4 @@
-//! The folders over time: backoff, time-outs, repairs after other sides, waiting. The test moves the clock.
+//! The folders over time: backoff, timeouts, repairs after other sides, waiting. The test moves the clock.
 
 use std::cell::Cell;
 use std::fs;
@@ -208,7 +208,7 @@ fn whoever_waits_sees_time_outs_and_retries() {
     let sandbox = Sandbox::new();
     let id = sandbox.create("a");
     sandbox.claim(0);
-    // Each look at the clock is a minute later: time-out after five, then the wait is over.
+    // Each look at the clock is a minute later: timeout after five, then the wait is over.
     let minutes = Cell::new(0);
     let clock = || {
         minutes.set(minutes.get() + 1);
@@ -281,7 +281,7 @@ fn failure_without_a_policy_is_final() {
         "handoff_id": "a", "status": "pending", "timestamp": "2026-01-13T10:00:00Z", "timeout_seconds": 10,
         "source": {"agent_id": "@lead"}, "target": {"agent_id": "@writer"}, "input": {"data": {}},
     });
-    for ending in ["failure", "time-out"] {
+    for ending in ["failure", "timeout"] {
         sandbox.write("pending/a.json", request.clone());
         assert_eq!(sandbox.claim(0), Some(("a".to_owned(), 1)));
         match ending {

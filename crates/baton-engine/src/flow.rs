@@ -70,7 +70,7 @@ enum Open {
     Nothing(HandoffId),
 }
 
-/// Decides everything that can be decided now. Says why the run cannot go on, if it cannot.
+/// Decides everything that can be decided now. Returns why the run cannot go on, if it cannot.
 ///
 /// ```
 /// use baton_engine::draft::Draft;

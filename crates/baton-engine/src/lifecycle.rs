@@ -62,7 +62,7 @@ pub enum Command {
     Fail(Fail),
     /// Say what the evidence showed.
     Verify(Verify),
-    /// Notice that a lease, a time-out, a deadline or the time to claim or acknowledge it has ended.
+    /// Notice that a lease, a timeout, a deadline or the time to claim or acknowledge it has ended.
     Expire(Expire),
     /// Go on with what the blocked agent waited for.
     Resume(Resume),

@@ -112,6 +112,6 @@ mod tests {
             assert!(name.len() < 200 && !name.starts_with(['.', '-']), "{name}");
             assert!(name.chars().all(|letter| letter.is_alphanumeric() || "-_.".contains(letter)), "{name}");
         }
-        assert_ne!(name(b"/\xff"), name(b"/\xfe"), "what is no text has its own folder, too");
+        assert_ne!(name(b"/\xff"), name(b"/\xfe"), "a name that is not text has its own folder, too");
     }
 }

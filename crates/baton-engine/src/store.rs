@@ -84,7 +84,7 @@ pub trait Store: Send + Sync {
         Ok((self.carry_out(steps, at).await?, Vec::new()))
     }
 
-    /// Expires what is due: leases, time-outs and deadlines. Everybody may do this at any time.
+    /// Expires what is due: leases, timeouts and deadlines. Everybody may do this at any time.
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, StoreError>;
 
     /// Finds a handoff.

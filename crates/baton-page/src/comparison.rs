@@ -199,7 +199,7 @@ pub(crate) fn plain(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> String {
     text
 }
 
-/// Says in a line what a phase came to; how long it took differs between any two runs.
+/// Describes in a line what a phase came to; how long it took differs between any two runs.
 fn outcome(row: &PhaseSummary) -> String {
     let attempts = if row.attempts > 1 { format!(", {} attempts", row.attempts) } else { String::new() };
     format!("{}{attempts}", one_line(&row.outcome))

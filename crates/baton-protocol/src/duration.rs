@@ -108,7 +108,7 @@ impl Duration {
         }
         match milliseconds {
             _ if whole.is_empty() => Err(malformed()),
-            // Half a millisecond is none to anybody who waits, but `1.005s` is not 1.004.
+            // Half a millisecond is nothing to anybody who waits, but `1.005s` is not 1.004.
             _ if milliseconds <= MILLISECONDS_MAX => Ok(Duration { milliseconds: milliseconds.round() as u64 }),
             _ => Err(DurationFault::TooLong(excerpt(text))),
         }

@@ -12,7 +12,7 @@
 //!
 //! let judgement = baton_protocol::judge(text, &reading, &Surroundings::default(), &Settings::default());
 //! assert!(!judgement.valid);
-//! let status = judgement.diagnostics.iter().find(|found| found.code == "unknown-status").expect("it is no status");
+//! let status = judgement.diagnostics.iter().find(|found| found.code == "unknown-status").expect("the status is unknown");
 //! assert_eq!((status.pointer.as_str(), status.line, status.column), ("/status", 1, 51));
 //! ```
 

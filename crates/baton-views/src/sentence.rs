@@ -166,7 +166,7 @@ fn brief(text: &str) -> String {
     let first = cut(&one_line(&first), REASON_MAX);
     match lines.count() {
         0 => first,
-        more => format!("{first} (and {more} more)"),
+        more => format!("{} (and {more} more)", first.trim_end_matches('.')),
     }
 }
 
@@ -239,7 +239,7 @@ fn outcome(tracked: &TrackedHandoff, examined: &[ExaminedClaim]) -> String {
 }
 
 /// Counts verdicts: `5 verified, 1 refuted`.
-fn verdicts(examined: &[ExaminedClaim]) -> String {
+pub(crate) fn verdicts(examined: &[ExaminedClaim]) -> String {
     let (allowed, counted): (Vec<&ExaminedClaim>, Vec<&ExaminedClaim>) =
         examined.iter().partition(|examined| examined.allowed.is_some());
     let count = |verdict: ClaimFinding| counted.iter().filter(|examined| examined.verdict == verdict).count();
@@ -385,7 +385,7 @@ fn routed(run: &Run, tracked: &TrackedHandoff, route: &Route) -> Vec<EventSenten
     told
 }
 
-/// Says who has decided what somebody is asked at another door.
+/// Names who has decided what somebody is asked at another door.
 pub fn decided_elsewhere(decide: &Decide) -> String {
     let done = match decide.decision {
         Decision::Approve => "approved it",

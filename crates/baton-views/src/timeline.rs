@@ -3,7 +3,7 @@
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Again, Command, Decision, Ending, RefusedCommand, Verdict, readable_claimant};
 
-use crate::sentence::{asked_again, left_open};
+use crate::sentence::{asked_again, left_open, verdicts};
 
 /// Returns who or why; of what cannot be read, that it cannot.
 pub fn in_words(event: &Event) -> String {
@@ -53,14 +53,17 @@ fn happened(command: &Command) -> String {
             Verdict::Verified => match (asked_again(verify), left_open(verify)) {
                 (Some(changed), _) => format!("asked again: {changed}"),
                 (None, Some(open)) => format!("a person must look: {open}"),
-                (None, None) => "verified".to_owned(),
+                (None, None) => match verdicts(&verify.examined) {
+                    none if none.is_empty() => "no claims".to_owned(),
+                    counts => counts,
+                },
             },
             Verdict::Refuted { reasons, .. } if verify.repair => {
                 format!("refuted: {reasons}; repaired in the same session")
             }
             Verdict::Refuted { reasons, .. } => format!("refuted: {reasons}"),
         },
-        Command::Expire(_) => "a lease, time-out or other time limit expired".to_owned(),
+        Command::Expire(_) => "a lease, timeout or other time limit expired".to_owned(),
         Command::Resume(resume) => noted(&resume.by, Some(&resume.resolution)),
         Command::Decide(decide) => {
             let (word, text) = match &decide.decision {

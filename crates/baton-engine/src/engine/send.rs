@@ -97,7 +97,7 @@ pub enum TermsFault {
     #[error(transparent)]
     Receiver(#[from] WordFault),
     /// An attempt could never succeed.
-    #[error("the time-out must be longer than 0")]
+    #[error("the timeout must be longer than 0")]
     NoTime,
     /// The retries cannot be worked out.
     #[error(transparent)]

@@ -103,7 +103,7 @@ pub fn after_approval(examined: &[ExaminedClaim], now: &[FileIdentity]) -> Optio
     (!same).then_some(examined)
 }
 
-/// Says which files are as they were when a person rejected them; `None` if none of them is.
+/// Names the files that are as they were when a person rejected them; `None` if none of them is.
 pub fn unchanged_since(rejected: &[ExaminedClaim], now: &[ExaminedClaim]) -> Option<String> {
     let of = |examined: &ExaminedClaim| Some((examined.path.clone()?, examined.identity()));
     let before: Vec<(String, FileIdentity)> = rejected.iter().filter_map(of).collect();

@@ -84,7 +84,7 @@ pub(super) fn enter(
             let agent = located.definition.workflow.agent(name).ok_or_else(|| FlowFault::NoAgent(name.to_owned()))?;
             let mut terms = Terms::between(&*from, name);
             terms.verify = true;
-            // Folders have time-outs and retries of their own.
+            // Folders have timeouts and retries of their own.
             let timeout = phase.timeout.or(agent.timeout).filter(|_| agent.directory.is_none());
             terms.timeout_ms = timeout.map(|timeout| timeout.milliseconds);
             terms.retry = Policy::of_workflow(phase.retry.as_ref().or(agent.retry.as_ref()));

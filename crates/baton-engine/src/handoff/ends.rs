@@ -1,4 +1,4 @@
-//! When something about a handoff ends by itself: a lease, a time-out, a deadline, the time to claim or acknowledge it.
+//! When something about a handoff ends by itself: a lease, a timeout, a deadline, the time to claim or acknowledge it.
 
 use jiff::Timestamp;
 
@@ -28,7 +28,7 @@ impl Handoff {
         Some(later(ready_at, self.terms.pick_up_within_ms?))
     }
 
-    /// Returns when anybody may notice that something has ended: a lease, a time-out or a deadline, or nobody has claimed
+    /// Returns when anybody may notice that something has ended: a lease, a timeout or a deadline, or nobody has claimed
     /// or acknowledged it in time.
     ///
     /// What the driver of a run holds is left to the drivers of that run for longer: nobody else could go on with it, and

@@ -1,4 +1,4 @@
-//! Expire: a lease, a time-out or a deadline has ended, or nobody claimed or acknowledged it in time; nobody else will
+//! Expire: a lease, a timeout or a deadline has ended, or nobody claimed or acknowledged it in time; nobody else will
 //! say so.
 
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use crate::Fence;
 use crate::failure::{Code, Failure, Transience};
 use crate::handoff::{Handoff, Lease, State, whole};
 
-/// Notice that a lease, a time-out, a deadline or the time to claim or acknowledge it has ended.
+/// Notice that a lease, a timeout, a deadline or the time to claim or acknowledge it has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expire {
     /// A random number between 0 and 1, for the jitter of the policy.

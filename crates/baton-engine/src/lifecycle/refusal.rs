@@ -146,7 +146,7 @@ pub const REFUSALS: [(&str, &str); 8] = [
     ("claim is over", "the token is the latest, but its claim has ended: reported, failed, expired or cancelled"),
     ("already recorded", "the same command was applied before; repeating it is harmless"),
     ("not ready", "it cannot be claimed before its time"),
-    ("not expired", "no lease, time-out, deadline or other time limit has expired"),
+    ("not expired", "no lease, timeout, deadline or other time limit has expired"),
     ("changed since", "it has changed since it was shown to the person"),
     ("other question", "the person was asked for something else: approval, or answers"),
     ("wrong state", "the command is not possible in this state"),

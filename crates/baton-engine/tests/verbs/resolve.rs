@@ -59,7 +59,7 @@ async fn an_unknown_id_comes_with_the_one_that_was_probably_meant() {
     assert_eq!(bed.engine.resolve("csv-7.research").await, Err(unknown("csv-7.research", None)));
     let sent = bed.send(REQUEST, "finder").await;
     assert_eq!(bed.engine.resolve("csv-7.research").await, Err(unknown("csv-7.research", Some(sent.id))));
-    // Everything begins with nothing, and what cannot be an id is none.
+    // The empty text is a prefix of every id, and some texts cannot be an id.
     assert_eq!(bed.engine.resolve("").await, Err(unknown("", None)));
     assert_eq!(bed.engine.resolve("../csv").await, Err(unknown("../csv", None)));
 }

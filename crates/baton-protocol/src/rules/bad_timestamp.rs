@@ -15,7 +15,7 @@ rule! {
     /// warning.
     ///
     /// ## Why it matters
-    /// Time-outs, retries and the order of events are computed from these fields. `yesterday evening` cannot be sorted,
+    /// Timeouts, retries and the order of events are computed from these fields. `yesterday evening` cannot be sorted,
     /// and a date alone puts everything at midnight.
     ///
     /// ## Example

@@ -20,7 +20,7 @@ rule! {
     /// ## Use instead
     /// Make the tests pass, or say what is in the way.
     /// ```json
-    /// { "status": "blocked", "blocked_reason": "test_failures", "attempted": ["raised the time-out of the retry test"] }
+    /// { "status": "blocked", "blocked_reason": "test_failures", "attempted": ["raised the timeout of the retry test"] }
     /// ```
     "claim-refuted": Evidence, Error
 }

@@ -11,7 +11,7 @@ rule! {
     ///
     /// ## Why it matters
     /// The request is gone from `pending/` by then, so the answer must say to whom it belongs. Otherwise nobody takes
-    /// it, and the sender waits until the time-out.
+    /// it, and the sender waits until the timeout.
     ///
     /// ## Example
     /// ```json

@@ -17,7 +17,7 @@ rule! {
     /// itself when a report came, it is a warning: a language model has no clock.
     ///
     /// ## Why it matters
-    /// Such times were made up or copied. Time-outs, durations and the order of the record are computed from them.
+    /// Such times were made up or copied. Timeouts, durations and the order of the record are computed from them.
     ///
     /// ## Example
     /// ```json

@@ -126,6 +126,9 @@ fn foreign(place: &str, name: &str) -> Option<Foreign> {
         "id" | "title" if place.is_empty() => Renamed("name"),
         "params" | "parameters" | "args" | "variables" if place.is_empty() => Renamed("inputs"),
         "version" if place.is_empty() => Explained("a workflow file has no version; leave it out"),
+        "notify" if place.is_empty() => {
+            Explained("it belongs in baton.toml: `[notify]` with `command = \"…\"` below it")
+        }
         "on_failure" if place.is_empty() => Explained("each phase has its own `on_failure`"),
         "name" | "key" if is_phase => Renamed("id"),
         "description" if is_phase => Renamed("title"),

@@ -1,4 +1,4 @@
-//! Rescuing: leases, time-outs and deadlines that have ended. Every node may do it; none waits for another.
+//! Rescuing: leases, timeouts and deadlines that have ended. Every node may do it; none waits for another.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Rescuing: leases, time-outs and deadlines that have ended.
+//! Rescuing: leases, timeouts and deadlines that have ended.
 
 use baton_engine::HandoffId;
 use baton_engine::handoff::Handoff;

@@ -34,7 +34,7 @@ pub(crate) struct Options {
     /// The answer
     #[arg(long = "text", value_name = "TEXT", hide = true, conflicts_with_all = ["file", "choice"])]
     text_option: Option<String>,
-    /// A note for the next agent
+    /// A note for the record and the next agent
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     note: Option<String>,
 }

@@ -17,7 +17,7 @@ baton approve HO-2026-031 --note 'start with the importer'\n  baton approve HO-2
 pub(crate) struct Options {
     #[command(flatten)]
     decider: DeciderOptions,
-    /// A note for the next agent
+    /// A note for the record and the next agent
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     note: Option<String>,
 }

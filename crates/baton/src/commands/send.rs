@@ -25,7 +25,7 @@ use crate::{briefer, briefing};
 /// Reads request documents in any dialect, judges them as `baton check` does, and puts them into the queues of their
 /// receivers: all of them or, if one is not valid, none. Prints the id of each handoff.
 ///
-/// Receiver, priority, time-out and retries are taken from the document where the options do not say otherwise. Sending
+/// Receiver, priority, timeout and retries are taken from the document where the options do not say otherwise. Sending
 /// the same request with the same id or --key again returns the existing handoff.
 ///
 /// Where a workspace is known (--workspace, or that of the run that it belongs to, if it is on this machine), the

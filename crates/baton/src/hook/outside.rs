@@ -321,7 +321,7 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// Says that a server takes no work of sessions: what was seen here is evidence only for whoever can trust this machine.
+/// Explains that a server takes no work of sessions: what was seen here is evidence only for whoever can trust this machine.
 fn filed_at_a_server() -> CommandError {
     let message = "the store is a server, which does not take the handoffs of sessions; this one is not judged";
     CommandError::usage(message)

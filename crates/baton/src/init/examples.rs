@@ -13,7 +13,7 @@ pub(crate) enum Example {
     WebAgency,
     /// Clarification, budgets of summaries, parallel validation (python3, git)
     Feature,
-    /// An agent behind folders: schemas, retries, a time-out (python3, git)
+    /// An agent behind folders: schemas, retries, a timeout (python3, git)
     React,
 }
 

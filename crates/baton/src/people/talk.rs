@@ -129,7 +129,7 @@ impl<'t> Talk<'t> {
 
     /// Asks for a note that nobody needs to write; `None` if there is nobody any more.
     pub(crate) async fn note(&mut self) -> Option<Option<String>> {
-        self.tell("A note for the next agent (an empty line for none)");
+        self.tell("A note for the record and the next agent (an empty line for none)");
         let line = self.line(">").await?;
         Some(Some(line.trim().to_owned()).filter(|note| !note.is_empty()))
     }

@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(said(&gate, "3\nContinue\n\n").await, chosen("continue"));
         let noted = Some((Decision::Answer { answers: "continue".to_owned() }, Some("with care".to_owned())));
         assert_eq!(said(&gate, "1\nwith care\n").await, noted);
-        assert_eq!(said(&gate, "a\n").await, None, "approval is no choice");
+        assert_eq!(said(&gate, "a\n").await, None, "approval is not among the choices");
     }
 
     #[tokio::test]
@@ -345,7 +345,7 @@ mod tests {
         summary   All rows are written.
 
         [a]pprove  [r]eject  [q]uestion  [v]iew  [d]ocument  [l]ater
-        Your decision: A note for the next agent (an empty line for none)
+        Your decision: A note for the record and the next agent (an empty line for none)
         > <go on><hold>
         second (run-1.second): work of writer, to be reviewed
         status    complete

@@ -65,13 +65,13 @@ pub(crate) fn write_briefly(sheet: &mut Sheet, written: &WrittenDocument) {
         Some(Document::Report(report)) => {
             sheet.row("reported", &ending(&report));
             sheet.optional("summary", report.summary.as_deref().or(report.next_context()));
-            artifacts(sheet, &report.artifacts);
+            artifacts(sheet, &report.artifacts, "");
             sheet.row("changed", &report.files_modified.join("\n"));
         }
         Some(Document::Request(package)) => {
             let context = package.context.as_ref();
             sheet.optional("summary", context.and_then(|context| context.summary.as_deref()));
-            artifacts(sheet, context.map_or(&[], |context| &context.artifacts));
+            artifacts(sheet, context.map_or(&[], |context| &context.artifacts), "");
         }
         Some(Document::Acknowledgment(_)) | None => {}
     }
@@ -91,12 +91,12 @@ fn write_report(sheet: &mut Sheet, report: &Report, told: &str) {
     sheet.list("tried", numbered(report.attempted.iter().cloned()));
     sheet.list("blockers", numbered(report.blockers.iter().map(blocker)));
     sheet.list("questions", numbered(report.questions.iter().map(|question| asked(&question.fields))));
-    artifacts(sheet, &report.artifacts);
+    artifacts(sheet, &report.artifacts, told);
     sheet.row("changed", &report.files_modified.join("\n"));
     let checks: Vec<String> =
         report.verification.iter().map(|(name, value)| format!("{name}: {}", plain_words(value))).collect();
     sheet.row("says", &checks.join("\n"));
-    sheet.list("issues", numbered(report.issues.iter().cloned()));
+    sheet.list("issues", numbered(report.issues.iter().filter(|issue| !is_line_of(told, issue)).cloned()));
     sheet.list("warnings", numbered(report.warnings.iter().map(plain_words)));
     sheet.list("decided", numbered(report.decisions.iter().map(decision)));
     sheet.list("open", numbered(report.open_questions.iter().map(open_question)));
@@ -123,9 +123,10 @@ fn write_request(sheet: &mut Sheet, request: &Request, told: &str) {
         once(sheet, "summary", context.summary.as_deref(), told);
         let (pending, decided) = context.decisions.iter().partition::<Vec<_>, _>(|made| is_pending(made));
         sheet.list("pending", numbered(pending.into_iter().map(decision)));
-        sheet.list("decided", numbered(decided.into_iter().map(decision)));
+        let is_new = |made: &&DecisionMade| !is_line_of(told, &decision_in_one_line(made));
+        sheet.list("decided", numbered(decided.into_iter().filter(is_new).map(decision)));
         sheet.list("questions", numbered(context.open_questions.iter().map(open_question)));
-        artifacts(sheet, &context.artifacts);
+        artifacts(sheet, &context.artifacts, told);
         sheet.row("files", &context.relevant_files.join("\n"));
     }
     if let Some(expectations) = &request.expectations {
@@ -193,7 +194,8 @@ pub(crate) fn asked(question: &QuestionFields) -> String {
     text
 }
 
-fn artifacts(sheet: &mut Sheet, artifacts: &[Artifact]) {
+/// Writes artifacts, except for those that were shown already.
+fn artifacts(sheet: &mut Sheet, artifacts: &[Artifact], told: &str) {
     let line = |artifact: &Artifact| {
         let fields = &artifact.fields;
         let about: Vec<&str> =
@@ -203,7 +205,8 @@ fn artifacts(sheet: &mut Sheet, artifacts: &[Artifact]) {
             false => format!("{} ({})", artifact.path(), about.join(": ")),
         }
     };
-    let lines: Vec<String> = artifacts.iter().map(line).collect();
+    let is_new = |artifact: &&Artifact| !is_line_of(told, &artifact_in_one_line(artifact));
+    let lines: Vec<String> = artifacts.iter().filter(is_new).map(line).collect();
     sheet.row("artifacts", &lines.join("\n"));
 }
 
@@ -213,6 +216,25 @@ fn once(sheet: &mut Sheet, label: &str, text: Option<&str>, told: &str) {
     if !text.is_empty() && !told.contains(text) {
         sheet.row(label, text);
     }
+}
+
+/// Returns whether a text was shown as a line or an item of a list. Part of a line is not enough: a short text is found anywhere.
+fn is_line_of(told: &str, text: &str) -> bool {
+    told.lines().any(|line| line.trim().trim_start_matches("- ") == text.trim())
+}
+
+/// Writes a decision as the handover does, from which people may have been told of it.
+fn decision_in_one_line(made: &DecisionMade) -> String {
+    let id = made.id.as_ref().map(|id| format!("{id}: ")).unwrap_or_default();
+    let why = made.rationale.as_ref().map(|why| format!(" (because: {why})")).unwrap_or_default();
+    format!("{id}{}{why}", made.decision.as_deref().unwrap_or_default())
+}
+
+/// Writes an artifact as the handover does.
+fn artifact_in_one_line(artifact: &Artifact) -> String {
+    let kind = artifact.fields.r#type.as_ref().map(|kind| format!(" ({kind})")).unwrap_or_default();
+    let about = artifact.fields.description.as_ref().map(|about| format!(": {about}")).unwrap_or_default();
+    format!("{}{kind}{about}", artifact.path())
 }
 
 /// Names what the document says beyond that, so that nobody believes to have seen everything.

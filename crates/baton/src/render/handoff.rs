@@ -61,7 +61,7 @@ pub(crate) fn lines(handoff: &Handoff, passed: bool, now: Timestamp, width: Opti
     let optional = [
         ("key", terms.key.as_deref().map(|key| Terms::readable_key(key).to_owned())),
         ("deadline", handoff.deadline.map(|deadline| deadline.to_string())),
-        ("time-out", terms.timeout_ms.map(|limit| briefly(Duration::from_millis(limit)))),
+        ("timeout", terms.timeout_ms.map(|limit| briefly(Duration::from_millis(limit)))),
         ("returns", terms.returns_to.as_ref().map(ToString::to_string)),
         ("finished", handoff.state.finished_at().map(|at| ago(at, now))),
         ("failure", handoff.last_failure.as_ref().map(ToString::to_string)),

@@ -67,7 +67,7 @@ fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, pa
     let questions = question.questions.iter().map(|asked| asked.text.clone());
     let about = std::iter::once(question.title.clone()).chain(work(question)).chain(questions);
     let mut told: Vec<String> = Vec::new();
-    for line in about.map(|line| one_line(line.trim())).filter(|line| !line.is_empty()) {
+    for line in about.map(|line| one_line(&line.trim().replace('\n', " · "))).filter(|line| !line.is_empty()) {
         if !told.contains(&line) {
             text.push_str(&indented(&fit(&line, room.min(TITLE_MAX))));
             told.push(line);

@@ -216,6 +216,26 @@ mod tests {
     }
 
     #[test]
+    fn lists_that_the_text_above_has_are_not_told_twice() {
+        let report = r#"{"baton": 1, "document": "report", "outcome": "partial", "summary": "CSV is wanted.",
+            "issues": ["Which separator is meant?", "No tests"]}"#;
+        let told = question(ExpectedReply::Clarification, report, |question| {
+            question.questions =
+                vec![AgentQuestion { text: "Which separator is meant?".to_owned(), options: Vec::new() }];
+        });
+        assert_eq!(told.matches("Which separator").count(), 1, "{told}");
+        assert!(told.contains("issues    1. No tests\n"), "{told}");
+        let request = r#"{"baton": 1, "document": "request", "context": {"summary": "Look",
+            "decisions": [{"id": "D-1", "decision": "Keep it", "rationale": "It works"}, {"decision": "Keep"}],
+            "artifacts": [{"path": "a.md", "type": "doc", "description": "Why"}, {"path": "a"}]}}"#;
+        let told = question(ExpectedReply::Approval, request, |question| {
+            question.text = "decisions:\n- D-1: Keep it (because: It works)\nartifacts:\n- a.md (doc): Why".to_owned();
+        });
+        assert_eq!((told.matches("D-1").count(), told.matches("a.md").count()), (1, 1), "{told}");
+        assert!(told.contains("decided   1. Keep\n") && told.contains("artifacts a\n"), "{told}");
+    }
+
+    #[test]
     fn documents_cannot_write_to_the_terminal() {
         let text =
             "{\"baton\": 1, \"document\": \"report\", \"outcome\": \"complete\", \"summary\": \"a\\u001b[2Jb\\rc\"}";

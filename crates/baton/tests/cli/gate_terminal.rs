@@ -29,7 +29,7 @@ fn end(mut process: Process) -> (Option<i32>, String) {
 }
 
 const MENU: &str = "[l]ater";
-const NOTE: &str = "A note for the next agent";
+const NOTE: &str = "A note for the record and the next agent";
 
 #[test]
 fn the_inbox_asks_about_each_in_turn() {

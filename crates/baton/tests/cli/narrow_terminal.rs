@@ -65,6 +65,34 @@ fn history_of_a_handoff_is_wrapped_and_not_cut() {
 }
 
 #[test]
+fn what_goes_on_in_a_run_is_wrapped_at_its_words() {
+    let sandbox = Sandbox::new();
+    let phase = "everything-that-belongs-to-the-release";
+    sandbox
+        .folder("desk")
+        .write("flow.yaml", format!("name: year\nphases: [{{id: {phase}, gate: {{items: [All of it]}}}}]\n"));
+    let run = sandbox.baton(&["run", "flow.yaml", "--workspace", "desk", "--id", "year-1", "--no-input"]);
+    assert_eq!(run.code, Some(3), "{run}");
+    for columns in [60, 80, 120] {
+        let lines = lines(&sandbox, columns, &["show", "year-1"]);
+        let begin = lines.iter().position(|line| line == "running").expect("something is running");
+        let running: Vec<&String> = lines[begin + 1..].iter().take_while(|line| !line.is_empty()).collect();
+        assert!(running.iter().all(|line| line.width() <= usize::from(columns)), "{columns}: {running:?}");
+        let words: Vec<&str> = running.iter().flat_map(|line| line.split_whitespace()).collect();
+        assert!(words.join(" ").starts_with(&format!("{phase} a person must decide (")), "{running:?}");
+    }
+}
+
+#[test]
+fn events_of_a_handoff_count_what_was_verified() {
+    let sandbox = waiting();
+    let shown = sandbox.baton(&["show", &format!("{RUN}.write.1")]).stdout;
+    let verified = shown.lines().rfind(|line| line.contains("  verified  ")).unwrap_or_else(|| panic!("{shown}"));
+    let (_, counts) = verified.split_once("  verified  ").expect("it is there");
+    assert!(counts.trim().starts_with(|first: char| first.is_ascii_digit()), "{verified}");
+}
+
+#[test]
 fn what_is_piped_is_never_cut() {
     let sandbox = waiting();
     let runs = sandbox.baton(&["runs"]).stdout;

@@ -131,7 +131,7 @@ fn first_run_of_the_first_workflow_asks_in_place_what_the_page_shows() {
     let mut person = Person::starts_at(&sandbox, 100, &["run", "--id", "first", "--color", "never"]);
     let mut screen = person.sees("Your decision:");
     person.types("a");
-    screen += &person.sees("A note for the next agent");
+    screen += &person.sees("A note for the record and the next agent");
     person.types("");
     screen += &person.reads_on();
     assert_eq!(person.leaves(), Some(0), "{screen}");

@@ -96,7 +96,7 @@ fn a_pattern_below_a_folder_that_does_not_exist_is_one_error() {
 fn a_blocked_report_is_never_completed_or_pending() {
     let sandbox = Sandbox::new();
     let blocked =
-        "\"status\": \"blocked\", \"blocked_reason\": \"unknown\", \"attempted\": [\"cargo test: 6 time-outs\"]";
+        "\"status\": \"blocked\", \"blocked_reason\": \"unknown\", \"attempted\": [\"cargo test: 6 timeouts\"]";
     sandbox.write("report.md", with(BLOCK, "\"status\": \"complete\"", blocked));
     let run = sandbox.baton(&["convert", "--to", "mailbox", "report.md"]);
     sandbox.write("mailbox.json", &run.stdout);

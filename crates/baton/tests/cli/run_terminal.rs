@@ -6,8 +6,9 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -97,8 +98,17 @@ impl Person {
     }
 
     fn interrupts(&self) {
-        let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it lives");
+        self.sends(Signal::INT);
+    }
+
+    fn sends(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("it lives");
+    }
+
+    /// Waits until the program has stopped, as the shell does after Ctrl-Z.
+    fn waits_for_stop(&self) {
+        let changed = waitpid(Some(Pid::from_child(&self.child)), WaitOptions::UNTRACED).expect("it is ours");
+        assert!(changed.is_some_and(|(_, status)| status.stopped()), "it has ended: {changed:?}");
     }
 
     /// Reads everything up to the end.
@@ -128,7 +138,7 @@ fn people_are_asked_in_place_and_the_run_goes_on() {
     person.sees("please type one of:");
     person.sees("Your decision:");
     person.types("send");
-    person.sees("A note for the next agent");
+    person.sees("A note for the record and the next agent");
     person.types("");
     person.sees(&format!("answered by {} (terminal): send", account()));
     let table = person.sees("letter-1 is completed");
@@ -169,11 +179,10 @@ fn last_line_of_an_agent_is_shown_while_it_works_and_how_far_the_run_is() {
     let mut person = Person::starts(&sandbox, &["run", "talk", "--workspace", "desk", "--id", "talk-1"]);
     person.sees("reader · reading chapter 7");
     person.sees("0 of 1 phase");
-    // The first line fills two rows of a terminal of half the width: both are drawn over.
-    person.sees("\x1b[2A\r");
+    // A line and the total: what is below the cursor is removed, and drawn again in as many rows.
+    person.sees("\x1b[J\x1b8\r\n\r\n\x1b[2A\r");
     person.resizes(40);
-    person.sees("\x1b[3A\r");
-    person.sees("\x1b[2A\r");
+    person.sees("reading c…");
     sandbox.write("desk/go", "");
     person.sees("talk-1 is completed");
     assert_eq!(person.leaves(), Some(0));
@@ -200,6 +209,29 @@ fn what_is_typed_while_the_screen_is_drawn_does_not_appear_there() {
     assert!(person.sees_what_they_type(), "whoever is asked sees what they type");
     person.types("later");
     assert_eq!(person.leaves(), Some(3));
+}
+
+#[test]
+fn ctrl_z_gives_the_terminal_to_the_shell_until_the_run_continues() {
+    let sandbox = with_letter();
+    sandbox.write("desk/.baton/slow", "");
+    let mut person = Person::starts(&sandbox, &["run", "flow", "--workspace", "desk", "--id", "letter-1"]);
+    person.sees("→ lawyer");
+    person.sees("of 5 phases");
+    assert!(!person.sees_what_they_type());
+    person.sends(Signal::TSTP);
+    person.waits_for_stop();
+    assert!(person.sees_what_they_type(), "the shell has its terminal");
+    person.sends(Signal::CONT);
+    let started = Instant::now();
+    while person.sees_what_they_type() {
+        assert!(started.elapsed() < TIME_MAX, "the view does not continue");
+    }
+    person.interrupts();
+    let rest = person.sees("letter-1 was stopped");
+    // Everything was removed before the shell wrote, and nothing is drawn twice.
+    assert_eq!(rest.matches("→ lawyer").count(), 0, "{rest}");
+    assert_eq!(person.leaves(), Some(130));
 }
 
 #[test]

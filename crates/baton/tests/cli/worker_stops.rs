@@ -1,4 +1,4 @@
-//! `baton worker`: time-outs, lost leases and signals; nothing that was started survives them.
+//! `baton worker`: timeouts, lost leases and signals; nothing that was started survives them.
 
 use std::time::Duration;
 

@@ -149,7 +149,7 @@ fn a_gate_of_a_workflow_takes_no_words_and_asks_again() {
     assert!(!menu.contains("[t]ell"), "{menu}");
     when(&mut process, "please type one of", "");
     when(&mut process, "[l]ater", "approve");
-    when(&mut process, "A note for the next agent", "Start with the importer.");
+    when(&mut process, "A note for the record and the next agent", "Start with the importer.");
     assert_eq!(process.wait(LONG).expect("it ends").code(), Some(0));
     let decided = find(&site.told(), "ok.1").decided.clone().expect("decided");
     assert_eq!(decided.note.as_deref(), Some("Start with the importer."));
@@ -257,7 +257,7 @@ fn what_a_person_says_after_stop_goes_back_with_the_work() {
     assert!(shown.contains("Rows are lost.") && shown.contains("decision STOP"), "{shown}");
     let mut process = site.at_terminal("resume t");
     when(&mut process, "[l]ater", "retry");
-    when(&mut process, "A note for the next agent", "Keep rows without a key.");
+    when(&mut process, "A note for the record and the next agent", "Keep rows without a key.");
     // The agent says STOP again, and the person is asked again.
     when(&mut process, "[l]ater", "later");
     assert_eq!(process.wait(LONG).expect("it ends").code(), Some(3));

@@ -118,7 +118,7 @@ impl Doer {
                 self.complete(claim, false);
             }
             1..=9 => self.fail(claim),
-            // Walks away: the time-out must end it.
+            // Walks away: the timeout must end it.
             10 => {}
             11..=50 => self.complete(claim, true),
             _ => self.complete(claim, false),

@@ -17,7 +17,8 @@ use baton_views::words::{ago, span, took};
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::render;
-use crate::render::sheet::Tint;
+use crate::render::columns::{self, padded};
+use crate::render::sheet::{Tint, wrapped};
 use crate::running;
 use crate::store::{Session, StoreOptions};
 
@@ -45,8 +46,11 @@ pub(super) fn show(
     let paint = output.paint();
     let mut text = heading(&run, &standing, session, &store);
     text.push_str(&format!("\n{}", render::run::table(&summary, output.width())));
-    let open: Vec<String> =
-        run.open().filter(|tracked| is_going_on(tracked)).map(|tracked| line(tracked, session)).collect();
+    let open: Vec<String> = run
+        .open()
+        .filter(|tracked| is_going_on(tracked))
+        .map(|tracked| line(tracked, session, output.width()))
+        .collect();
     if !open.is_empty() {
         text.push_str(&format!("\n{}\n{}", paint.tint(Tint::Strong, "running"), open.concat()));
     }
@@ -58,13 +62,16 @@ pub(super) fn show(
     Ok(Exit::Done)
 }
 
-fn line(tracked: &TrackedHandoff, session: &Session) -> String {
+/// Describes what a handoff does. On a terminal of this width, what does not fit goes on below.
+fn line(tracked: &TrackedHandoff, session: &Session, width: Option<usize>) -> String {
     let since = ago(tracked.begun_at.unwrap_or(tracked.handoff.accepted_at), session.now());
-    format!(
-        "  {} {} ({since})\n",
-        render::columns::padded(&StepName::of(tracked).to_string(), 24),
-        printable(&going_on(tracked))
-    )
+    let name = padded(&StepName::of(tracked).to_string(), 24);
+    let told = format!("{} ({since})", printable(&going_on(tracked)));
+    // On a line of its own where little room is left beside the name.
+    let indent = if width.is_some_and(|width| width < 80) { 4 } else { columns::width(&name) + 3 };
+    let lines = width.map_or_else(|| vec![told.clone()], |width| wrapped(&told, width.saturating_sub(indent)));
+    let begin = if indent == 4 { format!("  {}\n    ", name.trim_end()) } else { format!("  {name} ") };
+    format!("{begin}{}\n", lines.join(&format!("\n{}", " ".repeat(indent))))
 }
 
 fn heading(run: &Run, standing: &RunStanding, session: &Session, store: &str) -> String {
