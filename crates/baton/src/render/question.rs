@@ -97,20 +97,18 @@ pub(crate) fn evidence(sheet: &mut Sheet, examined: &[ExaminedClaim]) {
         let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
         let allowed = examined.allowed.as_ref().map(|reason| format!(" (allowed: {reason})")).unwrap_or_default();
         let sentence = one_line(&format!("{}{}{allowed}", examined.sentence(), marks));
-        if paint.columns < COLUMNS_MAX {
-            // There is no room for the rule, which says the least. The sentence is what a person decides by: it is not cut.
-            let lines = wrapped(&sentence, paint.columns - LABEL - 3).into_iter().enumerate();
-            let marked = |(index, line)| match index {
-                0 => format!("{} {line}", paint.tint(tint, sign)),
-                _ => format!("  {line}"),
-            };
-            return lines.map(marked).collect();
-        }
-        // A rule is called after what is wrong; beside what is right its name would confuse.
+        // A rule is called after what is wrong; beside what is right its name would confuse. A narrow terminal has no room for it.
         let is_wrong = examined.verdict == ClaimFinding::Refuted || examined.asks_person;
-        let rule = is_wrong.then(|| cut(&one_line(&examined.rule), CELL_MAX));
-        let rule = rule.map(|rule| paint.tint(Tint::Faint, &format!(" ({rule})"))).unwrap_or_default();
-        vec![format!("{} {sentence}{rule}", paint.tint(tint, sign))]
+        let rule = (is_wrong && paint.columns >= COLUMNS_MAX).then(|| cut(&one_line(&examined.rule), CELL_MAX));
+        let rule = rule.map(|rule| format!(" ({rule})")).unwrap_or_default();
+        let sign = paint.tint(tint, sign);
+        let room = paint.terminal.map_or(usize::MAX, |columns| columns.saturating_sub(LABEL + 3));
+        if columns::width(&sentence) + columns::width(&rule) <= room {
+            return vec![format!("{sign} {sentence}{}", paint.tint(Tint::Faint, &rule))];
+        }
+        // The sentence is what a person decides by: it is not cut.
+        let lines = wrapped(&format!("{sentence}{rule}"), paint.columns - LABEL - 3).into_iter().enumerate();
+        lines.map(|(index, line)| if index == 0 { format!("{sign} {line}") } else { format!("  {line}") }).collect()
     };
     sheet.painted("evidence", &examined.iter().flat_map(lines).collect::<Vec<_>>());
 }
@@ -213,6 +211,34 @@ mod tests {
         choices   1. continue  one more
                   2. stop
         ");
+    }
+
+    #[test]
+    fn evidence_is_wrapped_where_it_does_not_fit_and_names_its_rule_where_there_is_room() {
+        let seen = |claim: &str, verdict| ExaminedClaim {
+            rule: "file-not-modified".to_owned(),
+            claim: claim.to_owned(),
+            verdict,
+            seen: String::new(),
+            path: None,
+            sha256: None,
+            mark: None,
+            allowed: None,
+            asks_person: false,
+        };
+        let long = "claims to have changed one of so many files ".repeat(3);
+        let examined = vec![seen("short", ClaimFinding::Refuted), seen(long.trim(), ClaimFinding::Refuted)];
+        for columns in [60, 80, 99, 100, 120, 140] {
+            let mut sheet = Sheet::new(Paint::new(false, Some(columns)));
+            evidence(&mut sheet, &examined);
+            let text = sheet.into_text();
+            assert!(text.lines().all(|line| columns::width(line) <= columns), "{columns}:\n{text}");
+            assert_eq!(
+                text.matches("(file-not-modified)").count(),
+                if columns < 100 { 0 } else { 2 },
+                "{columns}:\n{text}"
+            );
+        }
     }
 
     #[test]
