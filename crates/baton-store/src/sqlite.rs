@@ -143,8 +143,6 @@ fn set_up(path: &Path, connection: &Connection) -> Result<(), StoreError> {
         // Plans must not depend on the values: without this SQLite prepares statements again for each new value.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_prepared_statement_cache_capacity(64);
-        // Pages that are written again and again are copied to the database once per checkpoint.
-        connection.pragma_update(None, "wal_autocheckpoint", 4096)?;
         Ok(())
     };
     set().map_err(|error| fault::opening(path, &error))
