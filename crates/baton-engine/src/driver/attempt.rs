@@ -1,6 +1,5 @@
 //! One attempt: the agent works, what it says is read and judged, and what can be looked at quickly is looked at.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_protocol::model::Report;
@@ -24,9 +23,6 @@ use crate::handoff::{Digest, WrittenDocument};
 use crate::id::HandoffId;
 use crate::run::LastReport;
 use crate::session::Spent;
-
-/// How much the journal keeps of a text that is not a report.
-const REFUSED_BYTES_MAX: usize = 64 * 1024;
 
 /// What came out of something that the driver had started.
 #[derive(Debug)]
@@ -314,7 +310,8 @@ impl Trial {
         let path = path.map(|path| path.to_string_lossy().into_owned());
         let document = WrittenDocument { path, ..WrittenDocument::new(dialect, reply.text.clone()) };
         let unfit = |message: String| {
-            let document = cut(document.clone(), &self.job.folder);
+            let whole = document.path.clone().unwrap_or_else(|| self.job.folder.display().to_string());
+            let document = document.clone().shortened(&whole);
             Err(Box::new((Failure::new(Code::validation_failed(), message), document)))
         };
         if !judgement.valid && is_blockless(&reply.text) {
@@ -334,20 +331,6 @@ impl Trial {
             None => unfit("what it handed in is not a report".to_owned()),
         }
     }
-}
-
-/// Cuts a text that is not a report to what the journal keeps of it: its beginning, and the end, where a block should be.
-fn cut(mut document: WrittenDocument, folder: &Path) -> WrittenDocument {
-    let text = &document.text;
-    if text.len() <= REFUSED_BYTES_MAX {
-        return document;
-    }
-    let head = text.floor_char_boundary(REFUSED_BYTES_MAX / 4);
-    let tail = text.ceil_char_boundary(text.len() - REFUSED_BYTES_MAX / 4 * 3);
-    let whole = document.path.clone().unwrap_or_else(|| folder.display().to_string());
-    let left_out = format!("[baton: {} bytes are left out here; all of it is in {whole}]", tail - head);
-    document.text = format!("{}\n{left_out}\n{}", &text[..head], &text[tail..]);
-    document
 }
 
 /// Checks an acknowledgment; an agent that did not understand its task does not continue.
