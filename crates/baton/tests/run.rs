@@ -98,6 +98,8 @@ mod tasks;
 mod terminal;
 #[path = "run/traces.rs"]
 mod traces;
+#[path = "run/unseen.rs"]
+mod unseen;
 #[path = "run/views.rs"]
 mod views;
 #[path = "run/waiting.rs"]

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use crate::Fence;
 use crate::approval::{Approval, Approver, Key, Vote};
 use crate::door::Door;
-use crate::evidence::{ClaimFinding, ExaminedClaim, SeenFile, Transcript};
+use crate::evidence::{ClaimFinding, ClaimKind, ExaminedClaim, SeenFile, Transcript};
 use crate::failure::{Code, CommandStream, Failure, Transience};
 use crate::handoff::{About, Ask, Digest, Handoff, Lease, Note, State, StateName, Terms, WrittenDocument};
 use crate::id::HandoffId;
@@ -110,6 +110,7 @@ fn examined() -> ExaminedClaim {
         mark: some("mark"),
         allowed: some("allowed"),
         asks_person: true,
+        kind: Some(ClaimKind::Unchanged),
     }
 }
 
