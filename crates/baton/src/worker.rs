@@ -259,7 +259,7 @@ impl Worker {
             count => {
                 let lease_ms = self.assignment.lease.as_millis() as u64;
                 let (agent, claimant) = (agent.clone(), self.assignment.claimant.clone());
-                let wish = ClaimRequest { agent, claimant, lease_ms, count, times_itself: true };
+                let wish = ClaimRequest { agent, claimant, lease_ms, count, times_itself: true, author: None };
                 self.engine.claim(&wish).await?
             }
         };

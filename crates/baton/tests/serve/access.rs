@@ -337,3 +337,59 @@ fn parties_that_are_not_agents_get_no_token() {
         assert!(code == Some(2) && stderr.contains(&format!("`{name}` is not an agent")), "{stderr}");
     }
 }
+
+/// The token of a person may do what an agent does, in the name of any agent: the journal says whose it was.
+#[test]
+fn journal_says_who_claimed_reported_failed_and_gave_signs_of_life() {
+    let premises = Premises::new();
+    let approver = premises.token(&["--role", "approver", "--name", "ana"]);
+    let agent = premises.token(&["--role", "agent", "--agent", "finder", "--name", "laptop"]);
+    let mut server = premises.serve();
+    server.as_owner_of(&approver).send("csv-07");
+    let claimed = server.post("/api/v1/claims", &json!({ "agent": "finder", "claimant": "finder" })).expect(200);
+    let fence = claimed["claims"][0]["fence"].clone();
+    let said = |server: &Client, verb: &str, body: &Value| {
+        server.post(&format!("/api/v1/handoffs/csv-07/{verb}"), body).expect(200);
+    };
+    said(&server, "acknowledgment", &json!({ "fence": fence }));
+    said(&server, "heartbeat", &json!({ "fence": fence }));
+    said(&server, "failure", &json!({ "fence": fence, "code": "TIMEOUT", "message": "no", "transient": false }));
+    said(&server, "requeue", &json!({}));
+    server.as_owner_of(&agent);
+    let (_, second) = server.claim();
+    said(&server, "report", &json!({ "fence": second, "document": report("csv-07", "complete") }));
+    // What comes too late is kept with its author as well.
+    let late = json!({ "fence": fence, "document": report("csv-07", "partial") });
+    assert_eq!(server.post("/api/v1/handoffs/csv-07/report", &late).problem(409), "stale_fence");
+    let events = server.get("/api/v1/handoffs/csv-07").expect(200)["events"].clone();
+    let authors: Vec<String> = events
+        .as_array()
+        .expect("events")
+        .iter()
+        .map(|event| {
+            let author = &event["detail"]["author"];
+            let has_token = author["known"]["token"].as_str().is_some_and(|id| id.starts_with("tok-"));
+            format!("{} {} {} {has_token}", event["event"], author["name"], author["door"]).replace('"', "")
+        })
+        .collect();
+    let expected = [
+        "accepted null null false",
+        "claimed ana http true",
+        "acknowledged ana http true",
+        "extended ana http true",
+        "failed ana http true",
+        "requeued null null false",
+        "claimed laptop http true",
+        "reported laptop http true",
+        "refused laptop http true",
+    ];
+    assert_eq!(authors, expected, "{events:#}");
+    let (code, shown, stderr) = premises.run(&["show", "csv-07"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    for line in ["by finder for 60 s; sent by ana (http)", "complete; sent by laptop (http)"] {
+        assert!(shown.contains(line), "{shown}");
+    }
+    let (code, logged, stderr) = premises.run(&["log", "csv-07"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(logged.contains("sent by ana (http)") && logged.contains("sent by laptop (http)"), "{logged}");
+}
