@@ -148,7 +148,8 @@ impl Worker {
             if self.goes_on(&stop, &progress) {
                 let room = self.room(&running, &progress);
                 pause = self.round(room, &mut running, &mut progress, &stop).await;
-                if running.is_empty() && self.is_done(&mut progress).await {
+                // Nothing runs any more whose end could be waited for.
+                if running.is_empty() && (progress.fatal.is_some() || self.is_done(&mut progress).await) {
                     break;
                 }
             } else if running.is_empty() {

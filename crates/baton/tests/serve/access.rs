@@ -307,9 +307,11 @@ fn whoever_only_waits_is_sent_away_when_their_token_is_taken_back() {
     let (admin, viewer) = (premises.token(&["--role", "admin"]), premises.token(&["--role", "viewer"]));
     let agent = premises.token(&["--role", "agent", "--agent", "finder"]);
     let mut server = premises.serve();
-    let of_all = server.as_owner_of(&viewer).follow("/api/v1/events", &[]);
+    let mut of_all = server.as_owner_of(&viewer).follow("/api/v1/events", &[]);
     server.as_owner_of(&admin).send("csv-07");
     let (csv, _) = server.claim();
+    // A claim rings for nobody, so the server may hear of it a second later.
+    assert!(of_all.next().is_some() && of_all.next().is_some(), "what happened");
     let mut of_run = server.as_owner_of(&viewer).follow(&format!("/api/v1/runs/{csv}/events"), &[]);
     assert!(of_run.next().is_some() && of_run.next().is_some(), "what was before");
     let waits = Client { address: server.address.clone(), token: Some(agent) };
@@ -325,7 +327,7 @@ fn whoever_only_waits_is_sent_away_when_their_token_is_taken_back() {
     revoke(&premises, |token| token["agent"] == "finder");
     // Nothing happens any more, and nobody else can end them.
     assert_eq!(waiting.join().expect("an answer").problem(401), "unauthorized");
-    assert_eq!((of_all.count(), of_run.count()), (2, 0));
+    assert_eq!((of_all.count(), of_run.count()), (0, 0));
     assert!(begun.elapsed().as_secs() < 50, "they did not wait to the end");
 }
 
