@@ -42,6 +42,8 @@ mod faults;
 mod folder_agents;
 #[path = "run/gates.rs"]
 mod gates;
+#[path = "run/gone_store.rs"]
+mod gone_store;
 #[path = "run/handovers.rs"]
 mod handovers;
 #[path = "run/held_store.rs"]
