@@ -202,7 +202,14 @@ impl Evidence for LocalEvidence {
     async fn run(&self, scene: &Scene, check: &CheckCommand) -> CheckOutcome {
         let before = match &scene.before {
             Some(before) => Some(before.clone()),
-            None => self.remember(&scene.workspace).await,
+            // It is compared with at once, and never kept.
+            None => {
+                let take = |scene: &Scene, _: &Report, memory: &Memory| {
+                    let workspace = WorkspaceFolder::open(&scene.workspace).ok()?;
+                    Some(baseline::after(memory.take(workspace.root(), None)))
+                };
+                self.looking(scene, &Report::default(), take).await
+            }
         };
         let outcome = self.carry_out(scene, check, scene.writes.as_deref()).await;
         let scene = Scene { before, after: None, ..scene.clone() };
@@ -272,7 +279,8 @@ fn written(scene: &Scene, report: &Report, memory: &Memory, check: &str) -> (Vec
     let Ok(workspace) = WorkspaceFolder::open(&scene.workspace) else { return (Vec::new(), None) };
     let changes = Changes::see(workspace.root(), scene, memory, Trust::Proven);
     let comparison = Comparison::new(&workspace, scene, report, &changes);
-    let judged = comparison.outside();
+    let mut judged = comparison.outside();
+    judged.extend(changes.during().into_iter().flat_map(|during| comparison.still_strayed(during)));
     let bad = judged.iter().filter(|one| one.verdict == ClaimFinding::Refuted || one.asks_person);
     let told: Vec<String> = bad.map(ExaminedClaim::sentence).collect();
     (comparison.changed_by_check(check), (!told.is_empty()).then(|| told.join("; ")))

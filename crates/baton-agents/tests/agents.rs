@@ -8,6 +8,8 @@ mod ends;
 mod folders;
 #[path = "agents/killing.rs"]
 mod killing;
+#[path = "agents/odd_streams.rs"]
+mod odd_streams;
 #[path = "agents/output_files.rs"]
 mod output_files;
 #[path = "agents/profiles.rs"]

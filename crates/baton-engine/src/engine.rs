@@ -46,7 +46,7 @@ pub use wait::WaitFor;
 use crate::clock::Clock;
 pub use crate::door::Door;
 use crate::id::HandoffId;
-use crate::known::Decider;
+use crate::known::{CommandAuthor, Decider};
 use crate::store::Store;
 use crate::token::AccessRole;
 
@@ -84,6 +84,8 @@ pub struct Engine {
     pub settings: Arc<Settings>,
     /// Runs that were read a moment ago.
     pub recent: Arc<RecentRuns>,
+    /// Who sends what claimants say, for the journal; `None` where the door does not know.
+    pub author: Option<Arc<CommandAuthor>>,
 }
 
 /// Produces random values.
@@ -125,6 +127,14 @@ impl Caller {
 }
 
 impl Engine {
+    /// Returns the same verbs for somebody: the journal says who claims, reports, fails, acknowledges and gives signs of life.
+    #[must_use]
+    pub fn sent_by(&self, caller: &Caller) -> Engine {
+        let Caller { decider: Decider { name, known, .. }, door, .. } = caller;
+        let author = CommandAuthor { name: name.clone(), known: known.clone(), door: *door };
+        Engine { author: Some(Arc::new(author)), ..self.clone() }
+    }
+
     /// Returns the time.
     pub fn now(&self) -> jiff::Timestamp {
         self.clock.now()

@@ -26,12 +26,6 @@ use serde::{Deserialize, Serialize};
 use crate::handoff::Digest;
 use crate::stored;
 
-/// The words for a file that a report names and nobody has made or changed since the first attempt.
-pub const UNCHANGED: &str = "unchanged since before the work began";
-
-/// How files are told that are too many to be identified one by one.
-pub const UNBOUND: &str = "which no decision is bound to";
-
 /// How many findings of one rule are listed when a report is refused.
 const LISTED: usize = 20;
 
@@ -163,6 +157,10 @@ pub struct Scene {
     pub request: Option<Request>,
     /// Commands that must pass.
     pub checks: Vec<CheckCommand>,
+    /// Commands that decide in place of a person once everything else was looked at.
+    pub gate_checks: Vec<CheckCommand>,
+    /// What the same commands have written before where they may not, as it was then.
+    pub strayed: Vec<ExaminedClaim>,
     /// Skills that must have been used.
     pub mandatory_skills: Vec<String>,
     /// Patterns of the files that may have changed; `None` for all.
@@ -240,6 +238,22 @@ pub struct ExaminedClaim {
     pub allowed: Option<String>,
     /// Whether a person must look: it is about a restriction, and Baton cannot tell whether the agent kept to it.
     pub asks_person: bool,
+    /// What it is beside its words, where something depends on that.
+    pub kind: Option<ClaimKind>,
+}
+
+/// What an examined claim is beside its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimKind {
+    /// It is about a file that nobody has made or changed since the first attempt.
+    Unchanged,
+    /// It counts files that are too many to be identified one by one.
+    Unbound,
+    /// It is about an approved file that is not what was shown.
+    ChangedSince,
+    /// It came out of the commands that decide in place of a person: one of them, or a file that changed while it ran.
+    GateCheck,
 }
 
 /// The changed files that reports of a handoff should have named and did not.
@@ -363,29 +377,40 @@ impl ExaminedClaim {
     pub fn new(rule: &str, verdict: ClaimFinding, claim: impl Into<String>, seen: impl Into<String>) -> ExaminedClaim {
         let (rule, claim, seen) = (rule.to_owned(), claim.into(), seen.into());
         let (path, sha256, mark, allowed) = (None, None, None, None);
-        ExaminedClaim { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person: false }
+        ExaminedClaim { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person: false, kind: None }
     }
 
     /// Returns whether the report names the file, and the attempt or one before it has made or changed it. Only such files
     /// are handed over: whoever names a file must not thereby make it readable for others.
     pub fn is_handed_over(&self) -> bool {
         let is_unnamed = [modified_not_declared::RULE.name, writes_outside::RULE.name].contains(&self.rule.as_str());
-        self.path.is_some() && !is_unnamed && !self.seen.contains(UNCHANGED)
+        self.path.is_some() && !is_unnamed && self.kind != Some(ClaimKind::Unchanged)
     }
 
-    /// Returns whether it is refuted, and nobody lets that pass.
+    /// Returns whether it is refuted, and nobody lets that pass. What a gate's own commands show is for a person.
     pub fn is_wrong(&self) -> bool {
-        self.verdict == ClaimFinding::Refuted && self.allowed.is_none()
+        self.verdict == ClaimFinding::Refuted && self.allowed.is_none() && self.kind != Some(ClaimKind::GateCheck)
+    }
+
+    /// Returns whether it is about a file that a command has written where it may not.
+    pub(crate) fn has_strayed(&self) -> bool {
+        self.verdict == ClaimFinding::Refuted && self.rule == writes_outside::RULE.name && self.path.is_some()
+    }
+
+    /// Puts it down as what came out of the commands of a gate. What is not as it should be is for a person.
+    pub(crate) fn of_gate(self) -> ExaminedClaim {
+        let asks_person = self.asks_person || self.verdict == ClaimFinding::Refuted || self.is_unbound();
+        ExaminedClaim { asks_person, kind: Some(ClaimKind::GateCheck), ..self }
     }
 
     /// Returns whether it counts files that are too many to be identified one by one.
     pub(crate) fn is_unbound(&self) -> bool {
-        self.claim.contains(UNBOUND)
+        self.kind == Some(ClaimKind::Unbound)
     }
 
     /// Returns whether it is about a file that the phase may write, that no report names, and that nobody has changed.
     pub(crate) fn is_left_alone(&self) -> bool {
-        self.path.is_some() && self.rule == writes_outside::RULE.name && self.seen.contains(UNCHANGED)
+        self.path.is_some() && self.rule == writes_outside::RULE.name && self.kind == Some(ClaimKind::Unchanged)
     }
 
     /// Returns what came out in one sentence: the claim, and what was seen of it.

@@ -34,6 +34,9 @@ pub struct WrittenDocument {
     pub warnings: Box<[String]>,
 }
 
+/// How much the journal keeps of a text that is not a report.
+const REFUSED_BYTES_MAX: usize = 64 * 1024;
+
 /// What identifies a document: the SHA-256 of its text, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Digest(pub String);
@@ -387,6 +390,19 @@ impl WrittenDocument {
     pub fn judged(mut self, judgement: &Judgement) -> WrittenDocument {
         let warnings = judgement.diagnostics.iter().filter(|found| found.severity == Severity::Warning);
         self.warnings = warnings.take(WARNINGS_MAX).map(|found| format!("{}: {}", found.code, found.message)).collect();
+        self
+    }
+
+    /// Leaves out the middle of a long text that is not a report and says where the whole of it is. A block should be at its end.
+    #[must_use]
+    pub fn shortened(mut self, whole: &str) -> WrittenDocument {
+        let text = &self.text;
+        if text.len() > REFUSED_BYTES_MAX {
+            let head = text.floor_char_boundary(REFUSED_BYTES_MAX / 4);
+            let tail = text.ceil_char_boundary(text.len() - REFUSED_BYTES_MAX / 4 * 3);
+            let left_out = format!("[baton: {} bytes are left out here; all of it is in {whole}]", tail - head);
+            self.text = format!("{}\n{left_out}\n{}", &text[..head], &text[tail..]);
+        }
         self
     }
 

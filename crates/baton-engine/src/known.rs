@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::door::Door;
 use crate::ssh::Signature;
 
 /// How it is known who made a decision.
@@ -61,6 +62,18 @@ impl Decider {
     pub fn token(name: impl Into<String>, token: impl Into<String>) -> Decider {
         Decider { name: name.into(), known: HowKnown::Token(token.into()), label: None }
     }
+}
+
+/// Who sent a command, and through which door, where a door knows it. What a claimant calls itself is not who it is: whoever
+/// has the token of a person can claim in the name of any agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandAuthor {
+    /// The name that is known.
+    pub name: String,
+    /// How.
+    pub known: HowKnown,
+    /// Through which door.
+    pub door: Door,
 }
 
 /// The longest label that is shown and kept.

@@ -39,10 +39,13 @@ pub use route::{Route, SkippedPhase};
 pub use table::{Cell, LifecycleRow, rows};
 pub use verify::{Verdict, Verify};
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use crate::handoff::{Handoff, State, whole};
 use crate::journal::Fact;
+use crate::known::CommandAuthor;
 
 /// The longest lease that a claim or a heartbeat gives.
 pub const LEASE_MS_MAX: u64 = 24 * 3600 * 1000;
@@ -106,6 +109,48 @@ impl Command {
             Command::Requeue(_) => "requeue",
             Command::Release(_) => "release",
             Command::Route(_) => "route",
+        }
+    }
+
+    /// Says who sent it, where the journal keeps that.
+    #[must_use]
+    pub(crate) fn sent_by(mut self, author: &Arc<CommandAuthor>) -> Command {
+        let kept = match &mut self {
+            Command::Claim(claim) => &mut claim.author,
+            Command::Acknowledge(acknowledge) => &mut acknowledge.author,
+            Command::Heartbeat(heartbeat) => &mut heartbeat.author,
+            Command::Report(report) => &mut report.author,
+            Command::Fail(fail) => &mut fail.author,
+            // These say themselves who it was, or no door sends them.
+            Command::Verify(_)
+            | Command::Expire(_)
+            | Command::Resume(_)
+            | Command::Decide(_)
+            | Command::Cancel(_)
+            | Command::Requeue(_)
+            | Command::Release(_)
+            | Command::Route(_) => return self,
+        };
+        *kept = Some(Arc::clone(author));
+        self
+    }
+
+    /// Returns who sent it, where a door knew and the journal keeps it.
+    pub fn author(&self) -> Option<&CommandAuthor> {
+        match self {
+            Command::Claim(claim) => claim.author.as_deref(),
+            Command::Acknowledge(acknowledge) => acknowledge.author.as_deref(),
+            Command::Heartbeat(heartbeat) => heartbeat.author.as_deref(),
+            Command::Report(report) => report.author.as_deref(),
+            Command::Fail(fail) => fail.author.as_deref(),
+            Command::Verify(_)
+            | Command::Expire(_)
+            | Command::Resume(_)
+            | Command::Decide(_)
+            | Command::Cancel(_)
+            | Command::Requeue(_)
+            | Command::Release(_)
+            | Command::Route(_) => None,
         }
     }
 
@@ -191,10 +236,12 @@ pub fn to_journal(command: &Command, refusal: &Refusal) -> Option<RefusedCommand
     if !refusal.is_late() {
         return None;
     }
-    let (fence, document) = match command {
-        Command::Report(report) => (report.fence, Some(report.document.clone())),
-        Command::Fail(fail) => (fail.fence, fail.document.clone()),
-        Command::Acknowledge(acknowledge) => (acknowledge.fence, Some(acknowledge.document.clone())),
+    let (fence, document, author) = match command {
+        Command::Report(report) => (report.fence, Some(report.document.clone()), &report.author),
+        Command::Fail(fail) => (fail.fence, fail.document.clone(), &fail.author),
+        Command::Acknowledge(acknowledge) => {
+            (acknowledge.fence, Some(acknowledge.document.clone()), &acknowledge.author)
+        }
         Command::Claim(_)
         | Command::Heartbeat(_)
         | Command::Verify(_)
@@ -206,7 +253,8 @@ pub fn to_journal(command: &Command, refusal: &Refusal) -> Option<RefusedCommand
         | Command::Release(_)
         | Command::Route(_) => return None,
     };
-    Some(RefusedCommand { command: command.name().to_owned(), fence, why: refusal.to_string(), document, by: None })
+    let (command, why, author) = (command.name().to_owned(), refusal.to_string(), author.clone());
+    Some(RefusedCommand { command, fence, why, document, by: None, author })
 }
 
 /// Journals that a command was refused; nothing else changes.

@@ -4,6 +4,7 @@
 //! are made by [`crate::lifecycle`], inside that transaction; a store only looks up, writes and guards.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -14,6 +15,7 @@ use crate::evidence::Content;
 use crate::handoff::{Digest, Handoff, StateName, Terms, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Hash, Head};
+use crate::known::CommandAuthor;
 use crate::ledger::LedgerEntry;
 use crate::lifecycle::{Accept, Claim, Command, Refusal};
 use crate::queue::Queue;
@@ -33,7 +35,7 @@ use crate::token::AccessToken;
 /// let store = MemoryStore::new();
 /// store.accept(vec![memory::request("csv-07", "finder")], now).await?;
 /// let (agent, claimant) = ("finder".to_owned(), "worker-1".to_owned());
-/// let wanted = ClaimRequest { agent, claimant, lease_ms: 60_000, count: 1, times_itself: false };
+/// let wanted = ClaimRequest { agent, claimant, lease_ms: 60_000, count: 1, times_itself: false, author: None };
 /// let claimed = store.claim(&wanted, now).await?.remove(0).handoff;
 ///
 /// let report = Command::Report(HandIn {
@@ -271,12 +273,15 @@ pub struct ClaimRequest {
     pub count: u32,
     /// Whether the claimant ends an attempt that takes too long itself.
     pub times_itself: bool,
+    /// Who asks, where a door knows; the engine fills it in.
+    pub author: Option<Arc<CommandAuthor>>,
 }
 
 impl ClaimRequest {
     /// What is asked of each handoff that is ready.
     pub fn claim(&self) -> Claim {
-        Claim { times_itself: self.times_itself, ..Claim::by(&self.claimant, self.lease_ms) }
+        let author = self.author.clone();
+        Claim { times_itself: self.times_itself, author, ..Claim::by(&self.claimant, self.lease_ms) }
     }
 }
 
@@ -408,6 +413,9 @@ pub enum StoreError {
     /// Nothing can be written: the disk is full, or we may not.
     #[error("the store cannot be written: {0}")]
     Unwritable(String),
+    /// The store is not there any more, or another one is in its place. Trying again does not help.
+    #[error("the store is gone: {0}")]
+    Gone(String),
     /// What is stored is not what was written.
     #[error("the store is damaged: {0}")]
     Damaged(String),

@@ -15,7 +15,15 @@ pub struct ProcessStat {
     pub start_ticks: u64,
     /// Pages of memory that it holds.
     pub resident_pages: u64,
+    /// Whether it has been killed, or is about to end, and is not gone yet.
+    pub is_ending: bool,
 }
+
+/// The flags of a process that does nothing of its own any more: it exits, or a signal has ended it.
+const EXITING: u64 = 0x4 | 0x400;
+
+/// The bit of SIGKILL among the signals that a process has yet to receive.
+const KILLED: u64 = 1 << 8;
 
 impl ProcessStat {
     /// Reads the numbers of a process; `None` if it is gone, or cannot be seen.
@@ -40,8 +48,12 @@ fn parse(text: &str) -> Option<ProcessStat> {
     let state = fields.next()?.chars().next()?;
     let parent = fields.next()?.parse().ok()?;
     let mut number = |skipped: usize| fields.nth(skipped)?.parse::<u64>().ok();
-    let cpu_ticks = number(9)? + number(0)?;
-    Some(ProcessStat { state, parent, cpu_ticks, start_ticks: number(6)?, resident_pages: number(1)? })
+    let flags = number(4)?;
+    let cpu_ticks = number(4)? + number(0)?;
+    let (start_ticks, resident_pages) = (number(6)?, number(1)?);
+    let pending = number(6)?;
+    let is_ending = flags & EXITING != 0 || pending & KILLED != 0;
+    Some(ProcessStat { state, parent, cpu_ticks, start_ticks, resident_pages, is_ending })
 }
 
 #[cfg(test)]
@@ -50,15 +62,36 @@ mod tests {
 
     #[test]
     fn fields_are_found_behind_any_name() {
-        let text = "42 (a) b (c)) S 7 42 42 0 -1 4194560 10 20 0 0 150 50 3 4 20 0 1 0 99 1000 77 18446744073709551615";
-        let expected = ProcessStat { state: 'S', parent: 7, cpu_ticks: 200, start_ticks: 99, resident_pages: 77 };
-        assert_eq!(parse(text), Some(expected));
+        let text = |flags: u32, pending: u32| {
+            format!(
+                "42 (a) b (c)) S 7 42 42 0 -1 {flags} 10 20 0 0 150 50 3 4 20 0 1 0 99 1000 77 18446744073709551615 \
+                 1 2 3 4 5 {pending} 0 0 0"
+            )
+        };
+        let expected = ProcessStat {
+            state: 'S',
+            parent: 7,
+            cpu_ticks: 200,
+            start_ticks: 99,
+            resident_pages: 77,
+            is_ending: false,
+        };
+        assert_eq!(parse(&text(4_194_560, 0)), Some(expected));
+        for ending in [text(4_194_564, 0), text(4_195_584, 0), text(4_194_560, 256)] {
+            assert_eq!(parse(&ending), Some(ProcessStat { is_ending: true, ..expected }), "{ending}");
+        }
     }
 
     #[test]
     fn our_own_numbers_are_there() {
         let ours = ProcessStat::of(std::process::id()).expect("we live");
-        assert!(ours.resident_pages > 0 && ours.start_ticks > 0 && !ours.has_ended() && !ours.is_stopped());
+        assert!(
+            ours.resident_pages > 0
+                && ours.start_ticks > 0
+                && !ours.has_ended()
+                && !ours.is_stopped()
+                && !ours.is_ending
+        );
         assert_eq!(ProcessStat::of(0), None);
     }
 }

@@ -37,6 +37,13 @@ pub enum ExhibitContent {
     NotShown(String),
 }
 
+impl Exhibit {
+    /// Returns whether others are looked at first: nothing was changed in it, or it is Git's own.
+    fn is_aside(&self) -> bool {
+        matches!(self.content, ExhibitContent::Unchanged(_)) || self.path.starts_with(".git/")
+    }
+}
+
 impl ExhibitContent {
     fn text(&self) -> &str {
         match self {
@@ -50,23 +57,27 @@ impl ExhibitContent {
 
 /// Shows files, each folded; a single one is open.
 pub(crate) fn shown(run: &RunId, exhibits: &[Exhibit]) -> Markup {
-    folded(run, exhibits, usize::from(exhibits.len() == 1))
+    folded(run, exhibits.iter(), usize::from(exhibits.len() == 1))
 }
 
-/// Shows files that are decided about: the first ones are open, so that nobody decides without having seen them.
+/// Shows files that are decided about: the first ones are open, so that nobody decides without having seen them. They come
+/// with the oldest work first, and the latest is what is asked about.
 pub(crate) fn opened(run: &RunId, exhibits: &[Exhibit]) -> Markup {
+    let mut exhibits: Vec<&Exhibit> = exhibits.iter().rev().collect();
+    exhibits.sort_by_key(|exhibit| exhibit.is_aside());
     let mut lines = 0;
     let first = exhibits.iter().take_while(|exhibit| {
         let has_room = lines < LINES_MAX;
         lines += exhibit.content.text().lines().count();
         has_room
     });
-    folded(run, exhibits, first.count())
+    let open = first.count();
+    folded(run, exhibits.into_iter(), open)
 }
 
-fn folded(run: &RunId, exhibits: &[Exhibit], open: usize) -> Markup {
+fn folded<'e>(run: &RunId, exhibits: impl Iterator<Item = &'e Exhibit>, open: usize) -> Markup {
     html! {
-        @for (index, exhibit) in exhibits.iter().enumerate() {
+        @for (index, exhibit) in exhibits.enumerate() {
             details.exhibit id={ "exhibit-" (index) } open[index < open] {
                 summary { code { (exhibit.path) } " " span.quiet { (kind(&exhibit.content)) } }
                 (content(&exhibit.content))
@@ -117,5 +128,28 @@ fn lines(text: &str, class: impl Fn(&str) -> &'static str) -> Markup {
             }
         }
         @if is_cut { p.quiet { "The first " (count.min(LINES_MAX)) " of " (text.lines().count()) " lines." } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latest_work_comes_first_and_what_nobody_has_changed_last() {
+        let exhibit = |path: &str, content: fn(String) -> ExhibitContent| Exhibit {
+            path: path.to_owned(),
+            sha256: None,
+            content: content("a line".to_owned()),
+        };
+        let exhibits = [
+            exhibit(".git/config", ExhibitContent::Text),
+            exhibit("brief.md", ExhibitContent::Unchanged),
+            exhibit("stories.md", ExhibitContent::Text),
+            exhibit("design.md", ExhibitContent::Difference),
+        ];
+        let shown = opened(&RunId::parse("r").expect("safe"), &exhibits).0;
+        let places = ["design.md", "stories.md", "brief.md", ".git/config"].map(|path| shown.find(path));
+        assert!(places.is_sorted() && places[0].is_some(), "{places:?}: {shown}");
     }
 }

@@ -79,7 +79,7 @@ pub fn choice(viewer: &Viewer<'_>, workflows: &[StartableWorkflow]) -> Markup {
                     li.card data-item {
                         div.card-head { a.card-name href=(address::start(&workflow.name)) { (workflow.name) } }
                         @if let Some(description) = &workflow.description { p.why { (description) } }
-                        p.facts { span { (workflow.phases.join(" → ")) } }
+                        p.quiet { (workflow.phases.join(" → ")) }
                     }
                 } }
             }

@@ -19,6 +19,7 @@ use crate::diagnostic::excerpt;
 use crate::tree::Node;
 
 pub use blockless::is_blockless;
+pub(crate) use blockless::is_object;
 
 /// The largest document that is read.
 pub const BYTES_MAX: usize = 8 * 1024 * 1024;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::diagnostic::{Finding, Findings, Place, excerpt};
 use crate::dialect::Dialect;
 use crate::model::Document;
-use crate::read::{Block, Format, Trouble, allow, conflict, conflicted, decode, markdown};
+use crate::read::{Block, Format, Trouble, allow, conflict, conflicted, decode, is_object, markdown};
 use crate::rules;
 use crate::settings::Permission;
 use crate::tree::Node;
@@ -142,7 +142,9 @@ impl<'t> Reading<'t> {
         }
         while let Some(fence) = blocks.pop() {
             let (span, tagged) = (fence.span, fence.tagged);
-            if dialect.is_none() && !tagged && !looks_marked(&fence.block.text) {
+            // A given dialect makes no handoff of code that somebody shows after it.
+            let may_be_one = || looks_marked(&fence.block.text) || dialect.is_some() && is_object(&fence.block);
+            if !tagged && !may_be_one() {
                 continue;
             }
             match self.read_block(fence.block, dialect) {
@@ -320,4 +322,20 @@ fn looks_marked(text: &str) -> bool {
         "baton:",
     ];
     marks.iter().any(|mark| has(mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_after_the_report_is_no_handoff_whether_its_dialect_is_given_or_not() {
+        let report = r#"{"agent": "lead", "status": "complete", "handoff": {"context": "Read it."}}"#;
+        let text = format!("Done.\n\n```json\n{report}\n```\n\n```python\nprint(1)\n```\n");
+        for dialect in [None, Some(Dialect::MetadataBlock)] {
+            let reading = read(text.as_bytes(), Hints { dialect, ..Hints::default() });
+            let Some(Document::Report(found)) = reading.document else { panic!("{dialect:?}: {:?}", reading.findings) };
+            assert_eq!(found.agent(), Some("lead"), "{dialect:?}");
+        }
+    }
 }

@@ -3,10 +3,9 @@
 
 use std::net::IpAddr;
 
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{FromRequestParts, Request};
 use axum::http::{HeaderMap, Method, StatusCode, header, request::Parts};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use baton_engine::Engine;
 use baton_engine::engine::{Caller, Door};
 use baton_engine::handoff::{Handoff, Terms};
 use baton_engine::journal::Hash;
@@ -168,6 +167,11 @@ impl Principal {
         };
         Caller { decider, door: Door::Http, role: Some(self.role), working_on: None }
     }
+
+    /// Returns the verbs for what a claimant says, which the journal keeps with who said it.
+    pub(crate) fn engine(&self, server: &Server) -> Engine {
+        server.engine.sent_by(&self.caller())
+    }
 }
 
 fn whose(role: AccessRole) -> &'static str {
@@ -264,21 +268,20 @@ impl FromRequestParts<Server> for Principal {
 
 /// Refuses what a browser sends on behalf of somebody else's page. A server on loopback is reached by its own names only:
 /// a page whose name was made to mean this machine would be another one.
-pub(crate) async fn refuse_strangers(State(server): State<Server>, request: Request, next: Next) -> Response {
+pub(crate) fn refuse_strangers(server: &Server, request: &Request) -> Result<(), ProblemJson> {
     let headers = request.headers();
     if headers.get_all(header::HOST).iter().count() > 1 {
         // A proxy may have believed another one of them than we would.
-        let problem = ProblemJson::new(StatusCode::BAD_REQUEST, "bad_request", "a request has one Host header only");
-        return problem.into_response();
+        return Err(ProblemJson::new(StatusCode::BAD_REQUEST, "bad_request", "a request has one Host header only"));
     }
     if server.exposure == Exposure::Loopback && !host(headers).is_none_or(is_loopback_name) {
-        return ProblemJson::forbidden("this server is known as localhost only").into_response();
+        return Err(ProblemJson::forbidden("this server is known as localhost only"));
     }
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if changes && !is_own_origin(headers) {
-        return ProblemJson::forbidden("requests from pages of other origins change nothing").into_response();
+        return Err(ProblemJson::forbidden("requests from pages of other origins change nothing"));
     }
-    next.run(request).await
+    Ok(())
 }
 
 fn host(headers: &HeaderMap) -> Option<&str> {

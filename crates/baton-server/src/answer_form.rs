@@ -3,9 +3,8 @@
 
 use std::convert::Infallible;
 
-use axum::extract::{FromRequestParts, Request};
-use axum::http::{header, request::Parts};
-use axum::middleware::Next;
+use axum::extract::FromRequestParts;
+use axum::http::{HeaderMap, HeaderValue, header, request::Parts};
 use axum::response::{IntoResponse, Response};
 use baton_engine::engine::AppliedCommand;
 use baton_engine::store::{AcceptedHandoff, ClaimedHandoff};
@@ -31,21 +30,25 @@ impl FromRequestParts<Server> for AnswerForm {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &Server) -> Result<AnswerForm, Infallible> {
-        let accept = parts.headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
-        Ok(if accept == Some(STORED) { AnswerForm::Stored } else { AnswerForm::Shown })
-    }
-}
-
-/// Adds to a problem what a store would have said, for whoever asked for the form of the store; nobody else needs it.
-pub(crate) async fn store_form_of_problems(form: AnswerForm, request: Request, next: Next) -> Response {
-    let response = next.run(request).await;
-    match response.extensions().get::<ProblemJson>() {
-        Some(problem) if form == AnswerForm::Stored => problem.clone().in_stored_form().into_response(),
-        _ => response,
+        Ok(AnswerForm::wanted(&parts.headers))
     }
 }
 
 impl AnswerForm {
+    /// Returns the form that a request asks for.
+    pub(crate) fn wanted(headers: &HeaderMap) -> AnswerForm {
+        let accept = headers.get(header::ACCEPT).map(HeaderValue::as_bytes);
+        if accept == Some(STORED.as_bytes()) { AnswerForm::Stored } else { AnswerForm::Shown }
+    }
+
+    /// Adds to a problem what a store would have said, for whoever asked for the form of the store; nobody else needs it.
+    pub(crate) fn of_problem(self, response: Response) -> Response {
+        match response.extensions().get::<ProblemJson>() {
+            Some(problem) if self == AnswerForm::Stored => problem.clone().in_stored_form().into_response(),
+            _ => response,
+        }
+    }
+
     /// Answers with what became of a handoff.
     pub(crate) fn applied(self, server: &Server, applied: &AppliedCommand) -> Value {
         let AppliedCommand { handoff, repeated } = applied;

@@ -1,18 +1,18 @@
 //! One reader of the journal for everybody who waits here. A thousand listeners must not ask the store a thousand times after
 //! each event: the hub asks once, and passes on what it finds.
 
-use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use baton_engine::EventKind;
 use baton_engine::handoff::Handoff;
 use baton_engine::journal::Event;
 use baton_engine::store::{PositionedEvent, StoreError};
-use baton_engine::{EventKind, HandoffId};
 use tokio::sync::broadcast;
 use tokio::time::Instant;
 
 use crate::event_stream::Positions;
+use crate::known_handoffs::KnownHandoffs;
 use crate::server::Server;
 
 /// How many events wait for a listener that is slow; one that misses some reads them in the journal.
@@ -35,7 +35,7 @@ const PAUSE_BUSY: Duration = Duration::from_millis(10);
 pub(crate) struct HubEvent {
     /// The event, and its position.
     pub(crate) positioned: PositionedEvent,
-    /// The handoff as it is now; `None` for signs of life, which change nothing that anybody waits for.
+    /// The handoff as the event left it, or later; `None` for signs of life, which change nothing that anybody waits for.
     pub(crate) handoff: Option<Arc<Handoff>>,
     data: OnceLock<String>,
 }
@@ -70,12 +70,15 @@ impl EventHub {
 }
 
 impl Server {
-    /// Reads what is recorded from now on, counts it, and passes it on.
-    pub(crate) async fn keep_watching(self) {
-        let mut positions: Option<Positions> = None;
+    /// Reads what is recorded behind a position, counts it, and passes it on; without one, what is recorded from now on.
+    pub(crate) async fn keep_watching(self, behind: Option<u64>) {
+        let (mut positions, mut known) = (behind.map(Positions::behind), KnownHandoffs::default());
+        let mut trouble: Option<StoreError> = None;
         while !self.is_closing() {
             let since = self.engine.store.changes();
-            let pause = match self.watch(&mut positions).await {
+            let watched = self.watch(&mut positions, &mut known).await;
+            self.tell_trouble(&mut trouble, watched.as_ref().err());
+            let pause = match watched {
                 Ok(0) if positions.as_ref().is_some_and(Positions::is_complete) => PAUSE,
                 // What is missing may come without ringing.
                 Ok(0) | Err(_) => PAUSE_SHORT,
@@ -92,35 +95,41 @@ impl Server {
         }
     }
 
-    async fn watch(&self, positions: &mut Option<Positions>) -> Result<usize, StoreError> {
+    /// Tells whoever runs the server what is wrong with the store now, if they do not know it yet.
+    fn tell_trouble(&self, told: &mut Option<StoreError>, now: Option<&StoreError>) {
+        // The same trouble has another wording now and then.
+        let is_known = match (told.as_ref(), now) {
+            (Some(told), Some(now)) => std::mem::discriminant(told) == std::mem::discriminant(now),
+            (told, now) => told.is_none() && now.is_none(),
+        };
+        if !is_known {
+            self.host.tell_store(now);
+            *told = now.cloned();
+        }
+    }
+
+    async fn watch(&self, positions: &mut Option<Positions>, known: &mut KnownHandoffs) -> Result<usize, StoreError> {
         let positions = match positions {
             Some(positions) => positions,
             None => positions.insert(Positions::behind(self.engine.store.last_position().await?)),
         };
         let found = self.engine.store.events_after(positions.complete(), EVENTS_MAX).await?;
         // Before they count as seen: if the store is away now, they are read again.
-        let handoffs = self.handoffs_of(&found).await?;
+        let missing = known.missing(&found);
+        if !missing.is_empty() {
+            known.take(self.engine.store.find_all(&missing).await?);
+        }
         let new = positions.take(found, self.engine.now());
         let count = new.len();
         for (_, positioned) in new {
             let is_alive = positioned.event.is(EventKind::Extended);
-            let handoff = handoffs.get(&positioned.event.handoff).filter(|_| !is_alive).cloned();
-            self.metrics.measure(self, &positioned.event, handoff.as_deref()).await;
+            let fact = positioned.event.fact().ok();
+            let handoff = fact.as_ref().and_then(|fact| known.after(&positioned.event, fact)).filter(|_| !is_alive);
+            self.metrics.measure(self, &positioned.event, fact, handoff.as_deref()).await;
             // Without listeners it is told to nobody.
             let _ = self.hub.0.send(Arc::new(HubEvent { positioned, handoff, data: OnceLock::new() }));
         }
         Ok(count)
-    }
-
-    /// Returns the handoffs that events are about as they are now, each looked up once.
-    async fn handoffs_of(&self, events: &[PositionedEvent]) -> Result<HashMap<HandoffId, Arc<Handoff>>, StoreError> {
-        let changed = events.iter().filter(|found| !found.event.is(EventKind::Extended));
-        let ids: BTreeSet<HandoffId> = changed.map(|found| found.event.handoff.clone()).collect();
-        if ids.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let found = self.engine.store.find_all(&ids.into_iter().collect::<Vec<_>>()).await?;
-        Ok(found.into_iter().map(|handoff| (handoff.id.clone(), Arc::new(handoff))).collect())
     }
 }
 

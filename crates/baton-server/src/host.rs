@@ -8,7 +8,7 @@ use baton_engine::driver::HandInWay;
 use baton_engine::engine::{Problem, Yardstick};
 use baton_engine::evidence::SeenFile;
 use baton_engine::handoff::Handoff;
-use baton_engine::store::ClaimedHandoff;
+use baton_engine::store::{ClaimedHandoff, StoreError};
 use baton_engine::{Fence, RunId};
 use baton_page::exhibit::Exhibit;
 use serde_json::{Map, Value};
@@ -110,6 +110,9 @@ pub trait ServerHost: Send + Sync {
 
     /// Returns the folder of the server, in which or below which agents work.
     fn workspace(&self) -> &Path;
+
+    /// Tells whoever runs the server why its store cannot be used, or with `None` that it can be again.
+    fn tell_store(&self, trouble: Option<&StoreError>);
 
     /// Returns whether a claimant is known to be gone.
     fn is_dead(&self, claimant: &str) -> bool;

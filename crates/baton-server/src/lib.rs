@@ -14,7 +14,7 @@
 //! | the page: one module per part of the site; logging in, forms, errors | `web` |
 //! | what both do and look at | `acting`, `looking` |
 //! | why a request had no effect | `problem_json` |
-//! | the journal, read once for everybody who waits; as a stream | `event_hub`, `event_stream` |
+//! | the journal, read once for everybody who waits, with what became of handoffs; as a stream | `event_hub`, `known_handoffs`, `event_stream` |
 //! | runs that this server drives | [`RunDriving`] |
 //! | figures for Prometheus | `metrics` |
 
@@ -30,6 +30,7 @@ mod event_hub;
 mod event_stream;
 mod host;
 mod incoming;
+mod known_handoffs;
 mod looking;
 mod metrics;
 mod problem_json;

@@ -5,9 +5,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicU64;
 
-use axum::extract::{MatchedPath, Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
+use axum::http::StatusCode;
 use baton_engine::handoff::{Handoff, StateName};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Verdict};
@@ -127,21 +125,17 @@ impl ServerMetrics {
     }
 }
 
-/// Counts a request when it was answered.
-pub(crate) async fn count(State(server): State<Server>, request: Request, next: Next) -> Response {
-    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
-    let method = request.method().as_str().to_owned();
-    let response = next.run(request).await;
-    let labels = vec![("route", route), ("method", method), ("status", response.status().as_u16().to_string())];
-    server.metrics.requests.get_or_create(&labels).inc();
-    response
-}
-
 impl ServerMetrics {
+    /// Counts a request that was answered.
+    pub(crate) fn count_request(&self, route: String, method: String, status: StatusCode) {
+        let labels = vec![("route", route), ("method", method), ("status", status.as_str().to_owned())];
+        self.requests.get_or_create(&labels).inc();
+    }
+
     /// Counts something that has happened; `handoff` is what became of it.
-    pub(crate) async fn measure(&self, server: &Server, event: &Event, handoff: Option<&Handoff>) {
+    pub(crate) async fn measure(&self, server: &Server, event: &Event, fact: Option<Fact>, handoff: Option<&Handoff>) {
         self.events.get_or_create(&vec![("kind", event.kind.clone())]).inc();
-        let (Some(handoff), Ok(Fact::Happened(command))) = (handoff, event.fact()) else { return };
+        let (Some(handoff), Some(Fact::Happened(command))) = (handoff, fact) else { return };
         let agent = || vec![("agent", handoff.terms.to.clone())];
         match &command {
             Command::Claim(_) if handoff.is_run() => {}

@@ -270,6 +270,7 @@ impl From<StoreError> for ProblemJson {
             StoreError::Unreachable(_) => of(StatusCode::SERVICE_UNAVAILABLE, "store_unreachable"),
             StoreError::Unwritable(_) => of(StatusCode::SERVICE_UNAVAILABLE, "store_unwritable"),
             StoreError::TooNew { .. } | StoreError::Newer(_) => of(StatusCode::INTERNAL_SERVER_ERROR, "store_too_new"),
+            StoreError::Gone(_) => of(StatusCode::SERVICE_UNAVAILABLE, "store_gone"),
             StoreError::Damaged(_) => of(StatusCode::INTERNAL_SERVER_ERROR, "store_damaged"),
             StoreError::Failed(_) | StoreError::Declined { .. } => {
                 of(StatusCode::INTERNAL_SERVER_ERROR, "store_failed")

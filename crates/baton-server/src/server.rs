@@ -153,7 +153,9 @@ pub async fn serve(
     server: Server,
     stop: impl Future<Output = ()> + Send,
 ) {
-    let background = [tokio::spawn(server.clone().keep_driving()), tokio::spawn(server.clone().keep_watching())];
+    // Before the first caller: whoever listens is told everything that happens from then on.
+    let from = server.engine.store.last_position().await.ok();
+    let background = [tokio::spawn(server.clone().keep_driving()), tokio::spawn(server.clone().keep_watching(from))];
     let connections = tokio::spawn(accept_all(listener, tls, server.clone(), router(server.clone())));
     stop.await;
     server.close.send_replace(true);

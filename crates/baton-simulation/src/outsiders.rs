@@ -76,6 +76,7 @@ impl Outsider {
                 lease_ms: 60_000,
                 count: 1,
                 times_itself: false,
+                author: None,
             };
             let _ = self.store.rescue(10, self.chance.fraction(), self.clock.now()).await;
             let claimed = self.store.claim(&wish, self.clock.now()).await.unwrap_or_default();
@@ -303,8 +304,8 @@ impl Outsider {
         };
         match self.chance.below(30) {
             0..=4 => Command::Claim(Claim::by(self.name.clone(), 60_000)),
-            5 => Command::Acknowledge(Acknowledge { fence, understood: true, document: document() }),
-            6 => Command::Acknowledge(Acknowledge { fence, understood: false, document: document() }),
+            5 => Command::Acknowledge(Acknowledge { fence, understood: true, document: document(), author: None }),
+            6 => Command::Acknowledge(Acknowledge { fence, understood: false, document: document(), author: None }),
             7 => Command::Heartbeat(Heartbeat::new(fence)),
             8 => report(fence, Ending::Complete),
             9 => report(fence, Ending::Blocked { reason: "lost".to_owned() }),

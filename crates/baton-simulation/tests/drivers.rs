@@ -266,6 +266,7 @@ fn what_a_paused_driver_holds_is_left_to_it_by_workers_and_drivers_of_other_runs
                     lease_ms: 60_000,
                     count: 1,
                     times_itself: true,
+                    author: None,
                 };
                 let back_at = clock.now() + AWAY;
                 while clock.now() < back_at {

@@ -69,6 +69,7 @@ fn wait_and_tell(location: &str) {
         lease_ms: 60_000,
         count: 1,
         times_itself: false,
+        author: None,
     };
     runtime.block_on(async {
         let store = open(location).await;

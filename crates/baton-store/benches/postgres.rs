@@ -2,13 +2,15 @@
 //! the same kind of server: what is left between the two is what Baton itself costs.
 //!
 //! Then whether finished handoffs slow it down, how long it takes until a waiting worker has what was sent, and what
-//! waiting costs. `QUICK` as an argument leaves out the million finished handoffs; a number leaves out everything but
-//! `pgbench` with so many clients.
+//! waiting costs, and what lists cost. `QUICK` as an argument leaves out the million finished handoffs; a number leaves out
+//! everything but `pgbench` with so many clients, and `lists` everything but the lists.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::unwrap_used, reason = "a panic is how a benchmark fails")]
 
 #[path = "postgres/cycle.rs"]
 mod cycle;
+#[path = "lists.rs"]
+mod lists;
 #[path = "pickup.rs"]
 mod pickup;
 #[path = "postgres/rival.rs"]
@@ -17,6 +19,7 @@ mod rival;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use baton_store::postgres::Postgres;
 use baton_testbed::gauge::{Figure, Limit, median};
 use baton_testbed::{PostgresServer, query};
 
@@ -37,7 +40,10 @@ fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let quick = std::env::args().any(|argument| argument == "QUICK");
     let only = std::env::args().find_map(|argument| argument.parse().ok());
-    let figures = runtime.block_on(measure(quick, only));
+    let figures = match std::env::args().any(|argument| argument == "lists") {
+        true => runtime.block_on(lists(&PostgresServer::start(), quick)),
+        false => runtime.block_on(measure(quick, only)),
+    };
     println!("{}", Figure::heading());
     figures.iter().for_each(|figure| println!("{figure}"));
     if figures.iter().all(Figure::holds) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -54,6 +60,7 @@ async fn measure(quick: bool, only: Option<usize>) -> Vec<Figure> {
     }
     figures.push(batches(&server).await);
     figures.extend(backlog(&server, if quick { 100_000 } else { 1_000_000 }).await);
+    figures.extend(lists(&server, quick).await);
     let url = server.new_database();
     // The other process has a runtime of its own, and so has this side of it.
     figures.extend(tokio::task::spawn_blocking(move || pickup::measure(&url)).await.unwrap());
@@ -107,4 +114,38 @@ async fn backlog(server: &PostgresServer, most: usize) -> Vec<Figure> {
         unit: "/s",
     };
     rates.iter().skip(1).map(figure).collect()
+}
+
+/// Lists and counts beside more and more finished handoffs.
+async fn lists(server: &PostgresServer, quick: bool) -> Vec<Figure> {
+    let most = if quick { 100_000 } else { 1_000_000 };
+    let mut costs = Vec::new();
+    for finished in lists::FINISHED.into_iter().filter(|finished| *finished <= most) {
+        let url = server.new_database();
+        let store = Postgres::connect(&url).await.unwrap();
+        cycle::complete(&store, "b").await;
+        query(&url, &copies(finished));
+        query(&url, "VACUUM ANALYZE");
+        query(&url, "CHECKPOINT");
+        costs.push((finished, lists::sample(&store).await));
+    }
+    lists::compare(&costs)
+}
+
+/// Returns SQL that copies the one handoff there is, with its events. The database would count the copies one by one in a single
+/// transaction, which is not what takes place when handoffs are finished.
+fn copies(count: usize) -> String {
+    format!(
+        "ALTER TABLE handoffs DISABLE TRIGGER USER;
+         INSERT INTO handoffs (id, run, agent, priority, state, version, fence, ready_at, wake_at, finished_at, key,
+                               accepted_seq, last_seq, head, body)
+         SELECT 'done-' || n, 'done-' || n, agent, priority, state, version, fence, ready_at, wake_at, finished_at, key,
+                accepted_seq, last_seq, head, body
+         FROM generate_series(1, {count}) AS n, (SELECT * FROM handoffs) AS one;
+         UPDATE finished_counts SET handoffs = handoffs + {count};
+         INSERT INTO events (run, seq, handoff, version, at, kind, detail, hash)
+         SELECT 'done-' || n, seq, 'done-' || n, version, at, kind, detail, hash
+         FROM generate_series(1, {count}) AS n, (SELECT * FROM events) AS one;
+         ALTER TABLE handoffs ENABLE TRIGGER USER"
+    )
 }

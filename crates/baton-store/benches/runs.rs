@@ -91,7 +91,11 @@ fn measure(name: &str, at_once: usize, runs: usize, goal: f64) {
 
 /// Returns how many steps per second runs take, and how long each step took.
 fn steps_per_second(path: &Path, at_once: usize, runs: usize) -> (f64, Vec<Duration>) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    // `baton run` has one thread for its run, `baton serve` all processors for many.
+    let runtime = match at_once {
+        1 => tokio::runtime::Builder::new_current_thread().enable_all().build(),
+        _ => tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build(),
+    };
     runtime.expect("a runtime").block_on(async {
         let store: Arc<dyn baton_engine::Store> = Arc::new(Sqlite::open(path).expect("a store"));
         let definition = Arc::new(instant::definition(PHASES));

@@ -11,11 +11,12 @@ mod chain;
 mod curve;
 #[path = "sqlite/cycle.rs"]
 mod cycle;
-#[path = "sqlite/lists.rs"]
+#[path = "lists.rs"]
 mod lists;
 #[path = "pickup.rs"]
 mod pickup;
 
+use baton_store::sqlite::Sqlite;
 use baton_testbed::Scratch;
 use baton_testbed::gauge::{Figure, Limit, median};
 
@@ -38,7 +39,7 @@ fn main() {
         curve::measure();
     }
     if wanted("lists") {
-        lists::measure();
+        lists();
     }
     if wanted("pickup") {
         let folder = Scratch::new();
@@ -63,6 +64,19 @@ fn chain() {
     println!("chain: {ours:.0} steps/s, bare driver {bare:.0} steps/s, ratio {ratio:.2}");
     let name = "steps of a run, of the bare driver's".to_owned();
     println!("{}", Figure { name, ours: ratio, limit: Limit::AtLeast(0.5), unit: "×" });
+}
+
+/// Lists and counts beside more and more finished handoffs.
+fn lists() {
+    println!("{}", Figure::heading());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let costs = lists::FINISHED.map(|finished| {
+        let folder = Scratch::new();
+        curve::fill(&folder.path("baton.db"), finished);
+        let store = Sqlite::open(&folder.path("baton.db")).expect("a store");
+        (finished, runtime.block_on(lists::sample(&store)))
+    });
+    lists::compare(&costs).iter().for_each(|figure| println!("{figure}"));
 }
 
 fn cycles() {

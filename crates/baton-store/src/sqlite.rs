@@ -9,6 +9,7 @@ mod change;
 mod claim;
 mod contents;
 mod fault;
+mod file;
 mod holder;
 mod ledger;
 mod listing;
@@ -47,6 +48,7 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use fault::translate;
+use file::DatabaseFile;
 pub use relocate::{relocate, remove};
 use wake::Wake;
 use writer::{Batch, Writer};
@@ -56,6 +58,7 @@ use crate::claim_cache::ClaimCache;
 /// A store in one SQLite file.
 pub struct Sqlite {
     path: PathBuf,
+    file: Arc<DatabaseFile>,
     writer: Writer,
     readers: Arc<Mutex<Vec<Connection>>>,
     wake: Arc<Wake>,
@@ -74,7 +77,8 @@ impl Sqlite {
         }
         let wake = Arc::new(Wake::new(path)?);
         let writer = Writer::start(path, Arc::clone(&wake), lock::PATIENCE).map_err(|error| fault::at(path, error))?;
-        Ok(Sqlite { path: path.to_owned(), writer, readers: Arc::default(), wake, own: ClaimCache::default() })
+        let (path, file) = (path.to_owned(), writer.file());
+        Ok(Sqlite { path, file, writer, readers: Arc::default(), wake, own: ClaimCache::default() })
     }
 
     /// Reads on a connection of its own, beside whatever is written meanwhile.
@@ -82,10 +86,10 @@ impl Sqlite {
         &self,
         look: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (path, readers) = (self.path.clone(), Arc::clone(&self.readers));
+        let (path, file, readers) = (self.path.clone(), Arc::clone(&self.file), Arc::clone(&self.readers));
         let looked = tokio::task::spawn_blocking(move || {
             let idle = readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let connection = idle.map_or_else(|| connect(&path), Ok)?;
+            let connection = file.still_there().and_then(|()| idle.map_or_else(|| connect(&path), Ok))?;
             let found = look(&connection);
             readers.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
             found
@@ -97,7 +101,8 @@ impl Sqlite {
     /// Looks at a few rows at once: waking another thread takes longer than finding them.
     fn look<T>(&self, look: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let found = idle.map_or_else(|| connect(&self.path), Ok).and_then(|connection| {
+        let connection = self.file.still_there().and_then(|()| idle.map_or_else(|| connect(&self.path), Ok));
+        let found = connection.and_then(|connection| {
             let found = look(&connection);
             self.readers.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
             found
@@ -143,8 +148,6 @@ fn set_up(path: &Path, connection: &Connection) -> Result<(), StoreError> {
         // Plans must not depend on the values: without this SQLite prepares statements again for each new value.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_prepared_statement_cache_capacity(64);
-        // Pages that are written again and again are copied to the database once per checkpoint.
-        connection.pragma_update(None, "wal_autocheckpoint", 4096)?;
         Ok(())
     };
     set().map_err(|error| fault::opening(path, &error))

@@ -168,6 +168,7 @@ async fn work_in_the_queue_that_nobody_claims_is_told_once_with_what_to_do() {
         lease_ms: 60_000,
         count: 1,
         times_itself: true,
+        author: None,
     };
     assert_eq!(stage.store.claim(&wish, Watch.now()).await.unwrap().len(), 1);
     assert_eq!(stage.end().await, [""; 0]);

@@ -49,6 +49,7 @@ fn wish(count: u32) -> ClaimRequest {
         lease_ms: 60_000,
         count,
         times_itself: false,
+        author: None,
     }
 }
 

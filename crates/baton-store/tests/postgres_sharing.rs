@@ -60,6 +60,7 @@ fn wish(agent: &str, count: u32) -> ClaimRequest {
         lease_ms: 60_000,
         count,
         times_itself: false,
+        author: None,
     }
 }
 

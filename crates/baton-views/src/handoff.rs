@@ -153,7 +153,7 @@ fn seconds(milliseconds: u64) -> f64 {
 /// Returns what came out about claims. What is not there is left out.
 pub fn examined(examined: &[ExaminedClaim]) -> Value {
     let one = |examined: &ExaminedClaim| {
-        let ExaminedClaim { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person } = examined;
+        let ExaminedClaim { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person, kind: _ } = examined;
         let mut value = json!({ "rule": rule, "claim": claim, "verdict": verdict, "seen": seen });
         let texts = [("path", path), ("sha256", sha256), ("mark", mark), ("allowed", allowed)];
         add(&mut value, texts, ("asks_person", *asks_person));

@@ -1,6 +1,7 @@
 //! What an event of the journal says, in a few words: who did it, or why.
 
 use baton_engine::journal::{Event, Fact};
+use baton_engine::known::CommandAuthor;
 use baton_engine::lifecycle::{Again, Command, Decision, Ending, RefusedCommand, Verdict, readable_claimant};
 
 use crate::sentence::{asked_again, left_open, verdicts};
@@ -13,10 +14,26 @@ pub fn in_words(event: &Event) -> String {
         }
         Ok(Fact::Refused(RefusedCommand { by: Some(by), why, command, .. })) => format!("{why}; {command} by {by}"),
         Ok(Fact::Refused(refused)) => {
-            format!("{} with fence {} came too late: {}", refused.command, refused.fence, refused.why)
+            let sent = sent_by(refused.author.as_deref(), None);
+            format!("{} with fence {} came too late: {}{sent}", refused.command, refused.fence, refused.why)
         }
-        Ok(Fact::Happened(command)) => happened(&command),
+        Ok(Fact::Happened(command)) => {
+            let claimant = match &command {
+                Command::Claim(claim) => Some(readable_claimant(&claim.claimant)),
+                _ => None,
+            };
+            format!("{}{}", happened(&command), sent_by(command.author(), claimant))
+        }
         Err(why) => why.to_string(),
+    }
+}
+
+/// Says who sent a command through which door, where that is known; a name that was told already is not repeated.
+fn sent_by(author: Option<&CommandAuthor>, told: Option<&str>) -> String {
+    match author {
+        Some(CommandAuthor { name, door, .. }) if told == Some(name) => format!(" ({door})"),
+        Some(CommandAuthor { name, door, .. }) => format!("; sent by {name} ({door})"),
+        None => String::new(),
     }
 }
 

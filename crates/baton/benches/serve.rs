@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use baton_testbed::gauge::{Figure, Limit, Usage, percentile};
 use baton_testbed::{Process, Scratch, isolate};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use http::Connection;
@@ -132,12 +133,31 @@ async fn idle() {
 
 /// Claims what is ready, and reports about it.
 async fn work(connection: &mut Connection, agent: &str, has_prompt: bool) {
-    let wanted = json!({ "agent": agent, "wait": "10s", "prompt": has_prompt });
-    let claimed = connection.ask("POST", "/api/v1/claims", &wanted.to_string()).await;
-    let claim = &claimed["claims"][0];
-    let id = claim["handoff"]["id"].as_str().expect("as many are there as claim");
-    let body = json!({ "fence": claim["fence"], "document": report(id) });
-    connection.ask("POST", &format!("/api/v1/handoffs/{id}/report"), &body.to_string()).await;
+    let wanted = format!(r#"{{"agent": "{agent}", "wait": "10s", "prompt": {has_prompt}}}"#);
+    let claimed = connection.done("POST", "/api/v1/claims", &wanted).await;
+    let claimed: Claimed<'_> = serde_json::from_slice(&claimed).expect("a claim");
+    let Claim { handoff: Named { id }, fence } = claimed.claims.first().expect("as many are there as claim");
+    let body = format!(r#"{{"fence": {fence}, "document": {}}}"#, report(id));
+    connection.done("POST", &format!("/api/v1/handoffs/{id}/report"), &body).await;
+}
+
+/// What a claimant that costs next to nothing reads of an answer.
+#[derive(Deserialize)]
+struct Claimed<'a> {
+    #[serde(borrow)]
+    claims: Vec<Claim<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Claim<'a> {
+    #[serde(borrow)]
+    handoff: Named<'a>,
+    fence: u64,
+}
+
+#[derive(Deserialize)]
+struct Named<'a> {
+    id: &'a str,
 }
 
 /// Starts a server, and a run in it that has something to do for each item of a list.
@@ -194,8 +214,7 @@ async fn page() {
         tokio::spawn(async move {
             let mut connection = Connection::open(&address).await;
             for number in 0.. {
-                let sent = json!({ "to": "finder", "document": request(&format!("c-{worker}-{number}")) });
-                connection.ask("POST", "/api/v1/handoffs", &sent.to_string()).await;
+                connection.done("POST", "/api/v1/handoffs", &sent(&format!("c-{worker}-{number}"))).await;
                 work(&mut connection, "finder", true).await;
             }
         })
@@ -223,8 +242,7 @@ async fn page() {
 async fn journal() {
     let served = Served::start();
     let mut connection = Connection::open(&served.address).await;
-    let sent = json!({ "to": "finder", "document": request("long") });
-    connection.ask("POST", "/api/v1/handoffs", &sent.to_string()).await;
+    connection.done("POST", "/api/v1/handoffs", &sent("long")).await;
     let claimed = connection.ask("POST", "/api/v1/claims", r#"{"agent": "finder", "lease": "1h"}"#).await;
     let beat = json!({ "fence": claimed["claims"][0]["fence"] }).to_string();
     for _ in 2..EVENTS {
@@ -242,11 +260,16 @@ async fn journal() {
     println!("{}", Figure { name, ours: times[times.len() * 99 / 100], limit: Limit::AtMost(100.0), unit: "ms" });
 }
 
-fn request(id: &str) -> Value {
-    json!({ "baton": 1, "document": "request", "id": id, "instructions": "Find the writer of rows." })
+/// The body that sends a request to an agent.
+fn sent(id: &str) -> String {
+    format!(r#"{{"to": "finder", "document": {}}}"#, request(id))
 }
 
-fn report(id: &str) -> Value {
-    json!({ "baton": 1, "document": "report", "id": id, "outcome": "complete",
-        "summary": "Found the writer of rows in src/csv.rs, function write_row." })
+fn request(id: &str) -> String {
+    format!(r#"{{"baton": 1, "document": "request", "id": "{id}", "instructions": "Find the writer of rows."}}"#)
+}
+
+fn report(id: &str) -> String {
+    let summary = "Found the writer of rows in src/csv.rs, function write_row.";
+    format!(r#"{{"baton": 1, "document": "report", "id": "{id}", "outcome": "complete", "summary": "{summary}"}}"#)
 }

@@ -148,7 +148,8 @@ impl Worker {
             if self.goes_on(&stop, &progress) {
                 let room = self.room(&running, &progress);
                 pause = self.round(room, &mut running, &mut progress, &stop).await;
-                if running.is_empty() && self.is_done(&mut progress).await {
+                // Nothing runs any more whose end could be waited for.
+                if running.is_empty() && (progress.fatal.is_some() || self.is_done(&mut progress).await) {
                     break;
                 }
             } else if running.is_empty() {
@@ -259,7 +260,7 @@ impl Worker {
             count => {
                 let lease_ms = self.assignment.lease.as_millis() as u64;
                 let (agent, claimant) = (agent.clone(), self.assignment.claimant.clone());
-                let wish = ClaimRequest { agent, claimant, lease_ms, count, times_itself: true };
+                let wish = ClaimRequest { agent, claimant, lease_ms, count, times_itself: true, author: None };
                 self.engine.claim(&wish).await?
             }
         };

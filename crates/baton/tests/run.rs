@@ -42,6 +42,8 @@ mod faults;
 mod folder_agents;
 #[path = "run/gates.rs"]
 mod gates;
+#[path = "run/gone_store.rs"]
+mod gone_store;
 #[path = "run/handovers.rs"]
 mod handovers;
 #[path = "run/held_store.rs"]
@@ -98,6 +100,8 @@ mod tasks;
 mod terminal;
 #[path = "run/traces.rs"]
 mod traces;
+#[path = "run/unseen.rs"]
+mod unseen;
 #[path = "run/views.rs"]
 mod views;
 #[path = "run/waiting.rs"]

@@ -16,6 +16,9 @@ use super::answer::{AskedCommand, in_output_directory, in_report_file, kept, rea
 use crate::process::{ProcessEnd, length, permanent, told};
 use crate::profile::{self, ClosedDoor, EventStream, Heard, ProgramExit, Recipe, is_report};
 
+/// With what the programs end after an error that they have told.
+const TOLD_ERROR: i32 = 1;
+
 /// A turn of a coding agent that has ended.
 pub(super) struct EndedProfile<'a> {
     pub(super) profile: Profile,
@@ -67,8 +70,9 @@ impl EndedProfile<'_> {
             let help = (self.recipe().help)(fault.trouble);
             return Some(fault.ended(self.asked.job.session.goes_on, help, &self.now));
         }
-        // A program that says that it failed has failed, whatever it said before; its session goes on.
-        if status.success() {
+        // A program that says that it failed has failed, whatever it said before; its session goes on. But an exit code says
+        // nothing new about an error which was told, and which a finished turn has outlived.
+        if status.success() || heard.told_error && status.code() == Some(TOLD_ERROR) {
             return None;
         }
         let failure = self.ended.failure()?;

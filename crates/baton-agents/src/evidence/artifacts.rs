@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use baton_engine::evidence::{ExaminedClaim, Scene, UNCHANGED};
+use baton_engine::evidence::{ExaminedClaim, Scene};
 use baton_protocol::model::Report;
 use baton_protocol::rules::{artifact_empty, artifact_missing, artifact_outside_workspace, file_not_modified};
 use baton_protocol::surroundings::{PathState, Workspace};
 
 use super::changes::{Changes, Trace};
-use super::entry::{refuted, verified};
+use super::entry::{refuted, unchanged, verified};
 use super::files::FileEyes;
 use super::named;
 use crate::workspace::WorkspaceFolder;
@@ -68,16 +68,14 @@ impl<'a> Places<'a> {
             PathState::File { bytes: 0 } => refuted(&artifact_empty::RULE, claim, "but it is an empty file"),
             PathState::Folder { empty: true } => refuted(&artifact_empty::RULE, claim, "but it is an empty folder"),
             PathState::File { .. } | PathState::Folder { .. } if self.is_owed(path) => {
-                refuted(&file_not_modified::RULE, claim, format!("but it is {UNCHANGED}"))
+                refuted(&file_not_modified::RULE, claim, "but it is unchanged since before the work began")
             }
             PathState::Folder { empty: false } => {
-                let seen = format!("a folder with something in it{}", self.since(path));
-                self.files.pin(verified(&artifact_missing::RULE, there, seen), path)
+                self.seen(path, verified(&artifact_missing::RULE, there, "a folder with something in it"))
             }
             PathState::File { bytes } => {
                 let unit = if bytes == 1 { "byte" } else { "bytes" };
-                let seen = format!("{bytes} {unit}{}", self.since(path));
-                self.files.pin(verified(&artifact_missing::RULE, there, seen), path)
+                self.seen(path, verified(&artifact_missing::RULE, there, format!("{bytes} {unit}")))
             }
         }
     }
@@ -95,11 +93,9 @@ impl<'a> Places<'a> {
         named::inside(root, Path::new(path)).map(|inner| self.changes.trace(root, &inner))
     }
 
-    /// Notes that a file was there before the work began and has not changed since: nobody has made it.
-    fn since(&self, path: &str) -> String {
-        match self.trace(path) {
-            Some(Trace::Same) => format!(", {UNCHANGED}"),
-            Some(Trace::Changed(..) | Trace::Never | Trace::Outside | Trace::Unknown(_)) | None => String::new(),
-        }
+    /// Puts down what identifies a file, and whether anybody has made or changed it.
+    fn seen(&self, path: &str, there: ExaminedClaim) -> ExaminedClaim {
+        let is_same = self.trace(path) == Some(Trace::Same);
+        self.files.pin(if is_same { unchanged(there) } else { there }, path)
     }
 }

@@ -69,26 +69,29 @@ pub(super) struct Changes {
     /// From before this attempt.
     before: Option<Arc<Snapshot>>,
     pub(super) after: Arc<Snapshot>,
-    /// What changed during this attempt, without what Baton itself and the output of the agent are.
+    /// What changed during this attempt, without what is Baton's own.
     during: BTreeMap<String, Change>,
     /// What earlier attempts of this handoff changed, beside that.
     left_over: Result<BTreeMap<String, Change>, &'static str>,
-    /// What Baton itself and the output of the agent are.
+    /// What is Baton's own, and where output goes.
     own: OwnPlaces,
 }
 
-/// Where changes are nobody's: the folders of attempts, the agent's output, and what Baton keeps current.
+/// Where changes are nobody's: the folders of attempts, and what Baton keeps current. And where agents put their output, which
+/// needs no naming.
 #[derive(Debug)]
 struct OwnPlaces {
     folders: Places,
+    output: Places,
     views: Places,
 }
 
 impl OwnPlaces {
     fn of(root: &Path, scene: &Scene) -> Self {
         let earlier = scene.earlier.iter().map(|attempt| &attempt.folder);
-        let folders = Places::new(root, earlier.chain([&scene.folder]).chain(&scene.output_directory));
-        OwnPlaces { folders, views: Places::of_views(root, &scene.views) }
+        let folders = Places::new(root, earlier.chain([&scene.folder]));
+        let output = Places::new(root, &scene.output_directory);
+        OwnPlaces { folders, output, views: Places::of_views(root, &scene.views) }
     }
 
     fn hold(&self, path: &str) -> bool {
@@ -121,10 +124,13 @@ impl Changes {
     /// Lists what changed during this attempt; nothing if nobody can tell.
     pub(super) fn listed(&self, most: usize) -> Vec<String> {
         let Ok(during) = self.during() else { return Vec::new() };
+        // What is in the output directory is found there.
+        let mut told = during.iter().filter(|(path, _)| !self.is_output(path));
         let mut lines: Vec<String> =
-            during.iter().take(most).map(|(path, change)| format!("{path} ({})", change.as_str())).collect();
-        if during.len() > most {
-            lines.push(format!("… and {} more", during.len() - most));
+            told.by_ref().take(most).map(|(path, change)| format!("{path} ({})", change.as_str())).collect();
+        let more = told.count();
+        if more > 0 {
+            lines.push(format!("… and {more} more"));
         }
         lines
     }
@@ -143,9 +149,20 @@ impl Changes {
         self.before.as_ref().is_some_and(|before| holds(&before.files, path))
     }
 
-    /// Returns whether Baton itself keeps a path, or it is part of the agent's output.
+    /// Returns whether Baton itself keeps a path.
     pub(super) fn is_own(&self, path: &str) -> bool {
         self.own.hold(path)
+    }
+
+    /// Returns whether a path is part of the output of the agents.
+    pub(super) fn is_output(&self, path: &str) -> bool {
+        self.own.output.hold(path)
+    }
+
+    /// Returns whether git ignored a folder when the attempt began.
+    pub(super) fn ignored_folder(&self, root: &Path, path: &str) -> bool {
+        let rules = self.before.as_ref().map_or(&self.after.rules, |before| &before.rules);
+        rules.leave_out(root, &snapshot::path_of(path).join("anything"))
     }
 
     /// Returns whether a file, or one in a folder, was written since the first attempt at the work, with whatever content.
@@ -279,7 +296,8 @@ fn trace_by_time(root: &Path, before: &Snapshot, path: &str) -> Trace {
         return Trace::Outside;
     }
     let Ok(metadata) = fs::metadata(full) else {
-        let unknown = before.too_many || path.starts_with(".baton/") || before.rules.leave_out(root, &inner);
+        let is_ours = path.starts_with(".baton/") && !path.starts_with(".baton/output/");
+        let unknown = before.too_many || is_ours || before.rules.leave_out(root, &inner);
         return if unknown { Trace::Unknown("it is ignored, and does not exist now") } else { Trace::Never };
     };
     if before.device != Some(metadata.dev()) {

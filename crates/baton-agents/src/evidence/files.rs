@@ -21,6 +21,9 @@ use crate::workspace::WorkspaceFolder;
 /// Larger files are not hashed: it would take longer than people wait. They are recognised by their size and time.
 const HASHED_BYTES: u64 = 1024 * 1024 * 1024;
 
+/// Larger files that are mostly holes are not hashed either: they cost whoever makes them nothing.
+const HASHED_HOLES: u64 = 8 * 1024 * 1024;
+
 /// How many files of one report are kept.
 const KEPT_FILES: usize = 1_000;
 
@@ -62,6 +65,11 @@ impl<'a> FileEyes<'a> {
             None if path.starts_with('/') => key(Path::new(path)),
             None => return open_question(examined, "its path has no place"),
         };
+        self.pin_key(examined, path)
+    }
+
+    /// Does the same for a path as it stands in a list of files, where no two have the same text.
+    pub(super) fn pin_key(&self, examined: ExaminedClaim, path: String) -> ExaminedClaim {
         let Sighting { identity, open } = self.look(&path);
         let pinned = match identity {
             FileIdentity::There { sha256, mark } => ExaminedClaim { path: Some(path), sha256, mark, ..examined },
@@ -140,10 +148,10 @@ impl<'a> FileEyes<'a> {
         } else {
             path.parent().and_then(|parent| fs::canonicalize(parent).ok()).ok_or(FileIdentity::Nothing)?
         };
-        match fs::canonicalize(root.join(path)) {
+        match fs::canonicalize(root.join(&path)) {
             Ok(real) if real.starts_with(&root) => Ok(real),
             Ok(_) => Err(FileIdentity::Unknown("it points outside the workspace".to_owned())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(FileIdentity::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(link_to_nothing(&root.join(path))),
             Err(error) => Err(FileIdentity::Unknown(error.to_string())),
         }
     }
@@ -200,6 +208,18 @@ fn told(links: &[String]) -> Option<String> {
     (!named.is_empty()).then(|| format!("{}{more}", named.join(", ")))
 }
 
+/// Finds out what is where no file can be reached: nothing, or a link that leads to nothing. Whoever makes what it leads to
+/// changes what stands there.
+fn link_to_nothing(path: &Path) -> FileIdentity {
+    match fs::read_link(path) {
+        Ok(target) => {
+            let mark = Some(format!("a link to `{}`, where nothing is", key(&target)));
+            FileIdentity::There { sha256: None, mark }
+        }
+        Err(_) => FileIdentity::Nothing,
+    }
+}
+
 /// Warns whoever approves that a change after the approval will not be noticed.
 fn open_question(examined: ExaminedClaim, why: &str) -> ExaminedClaim {
     let seen = format!("{}; whether it is still the same after an approval cannot be checked: {why}", examined.seen);
@@ -211,6 +231,12 @@ fn open_question(examined: ExaminedClaim, why: &str) -> ExaminedClaim {
     ExaminedClaim { seen, verdict, ..examined }
 }
 
+/// Returns whether a file is told by its content, and not by its size and time.
+pub(super) fn is_hashed(metadata: &Metadata) -> bool {
+    let holds = metadata.blocks().saturating_mul(512);
+    metadata.len() <= HASHED_BYTES && (metadata.len() <= HASHED_HOLES || holds >= metadata.len() / 2)
+}
+
 fn identify_file(path: &Path) -> io::Result<FileIdentity> {
     let file = open(path)?;
     let metadata = file.metadata()?;
@@ -219,7 +245,7 @@ fn identify_file(path: &Path) -> io::Result<FileIdentity> {
         mode if mode & 0o6000 == 0 => Some("executable"),
         _ => Some("runs as its owner or group"),
     };
-    if metadata.len() > HASHED_BYTES {
+    if !is_hashed(&metadata) {
         let size = format!("{} bytes, last changed {}", metadata.len(), changed_at(&metadata));
         let mark = [Some(size.as_str()), runs].into_iter().flatten().collect::<Vec<_>>().join(", ");
         return Ok(FileIdentity::There { sha256: None, mark: Some(mark) });

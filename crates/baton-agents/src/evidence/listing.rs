@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use baton_engine::handoff::Digest;
 
+use super::files::is_hashed;
 use super::ignore_rules::open;
 use super::named::Places;
 use super::snapshot::{changed, hash, key};
@@ -100,8 +101,9 @@ impl Listed<'_> {
     /// Lists a folder, which has no links in its path; the error says why nobody can.
     pub(super) fn list(&self, root: &Path) -> io::Result<Listing> {
         let entries = self.walk(root)?;
-        let sizes = entries.values().map(|entry| entry.target().map_or(0, |(_, metadata)| metadata.len()));
-        let by_time = entries.len() > HASHED_ENTRIES || sizes.sum::<u64>() > self.bytes_max;
+        let files = || entries.values().filter_map(Entry::target).map(|(_, metadata)| metadata);
+        let bytes: u64 = files().map(Metadata::len).sum();
+        let by_time = entries.len() > HASHED_ENTRIES || bytes > self.bytes_max || !files().all(is_hashed);
         let mut listing = Listing {
             text: String::new(),
             files: Vec::new(),

@@ -3,21 +3,24 @@
 //! What an agent may not do is never left open: it is refuted, or a person must look. What others who work at the same
 //! time may have done is told as such.
 
+mod by_commands;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
 
-use baton_engine::evidence::{ClaimFinding, ExaminedClaim, Scene, UNBOUND, UNCHANGED};
+use baton_engine::evidence::{ClaimFinding, ClaimKind, ExaminedClaim, Scene};
 use baton_protocol::model::Report;
 use baton_protocol::rules::{
     artifact_changed, artifact_outside_workspace, file_not_modified, modified_not_declared, stale_base, writes_outside,
 };
 
 use super::changes::{Change, Changes, Trace};
-use super::entry::{refuted, unchecked, unverifiable, verified};
+use super::entry::{refuted, unchanged, unchecked, unverifiable, verified};
 use super::files::FileEyes;
 use super::named::{self, Places};
 use super::patterns::Patterns;
+use super::snapshot::path_of;
 use super::sources;
 use crate::workspace::WorkspaceFolder;
 
@@ -85,59 +88,13 @@ impl<'a> Comparison<'a> {
             named::modified(self.report).into_iter().map(|path| self.claimed(path)).collect();
         examined.extend(self.undeclared());
         examined.extend(self.outside());
+        examined.extend(self.in_output());
         let told = examined.iter().filter_map(|seen| seen.path.clone()).collect();
         examined.extend(self.outputs(&told).into_iter().map(|path| self.output(&path)));
         examined.extend(self.changes.during().into_iter().flat_map(|during| self.configuration(during)));
         examined.extend(self.changes.left_over().iter().flat_map(|left_over| self.configuration(left_over)));
         examined.extend(self.handed_over());
         examined.extend(self.moved_on());
-        examined
-    }
-
-    /// Judges what has changed while commands ran: they may have been written by the agent.
-    pub(super) fn examine_commands(
-        &self,
-        changed: Result<BTreeMap<String, Change>, &'static str>,
-        told: &HashSet<String>,
-    ) -> Vec<ExaminedClaim> {
-        let claim = "while the checks ran";
-        let is_restricted = self.scene.writes.is_some();
-        let changed = match changed {
-            Ok(changed) => changed,
-            Err(why) if is_restricted => {
-                return vec![unchecked(&writes_outside::RULE, format!("what changed {claim} cannot be checked"), why)];
-            }
-            Err(_) => return Vec::new(),
-        };
-        let mut examined = self.configuration(&changed);
-        let handed_over = Places::new(self.root, handed_over(self.scene));
-        let (artifacts, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            changed.into_iter().partition(|(path, _)| handed_over.hold(path) && !self.named.hold(path));
-        for stranger in self.sort(&artifacts, |_, _| false).own {
-            examined.push(refuted(
-                &artifact_changed::RULE,
-                format!("{} {claim}", in_words(&stranger)),
-                "but it was handed over",
-            ));
-        }
-        if is_restricted {
-            let strangers = self.sort(&rest, |path, _| self.writes.fit(path));
-            let may = format!("but only {} may be written", self.may_write());
-            examined
-                .extend(tell(&strangers.own, |told| refuted(&writes_outside::RULE, format!("{told} {claim}"), &*may)));
-        }
-        let is_new = |(path, _): &(&String, &Change)| !told.contains(*path) && !self.named.hold(path);
-        let new: Vec<(&String, &Change)> = rest.iter().filter(is_new).collect();
-        let (fitting, strange): (Vec<_>, Vec<_>) = new.into_iter().partition(|(path, _)| self.writes.fit(path));
-        let rule = &modified_not_declared::RULE;
-        examined.extend(
-            self.pinned(&fitting, |words| verified(rule, format!("{words} {claim}"), "where it may be written")),
-        );
-        if !is_restricted {
-            let seen = "which no report names";
-            let strange: Vec<_> = strange.into_iter().filter(|(path, _)| !self.may_be_of_others(path)).collect();
-            examined.extend(self.pinned(&strange, |words| unverifiable(rule, format!("{words} {claim}"), seen)));
-        }
         examined
     }
 
@@ -172,12 +129,13 @@ impl<'a> Comparison<'a> {
                 // Without a list, what the phase may write is told together with that.
                 let told = |path: &str| !all && !new && self.writes.fit(path);
                 // Where the phase may not write, it is told who may have written.
-                let elsewhere =
-                    |path: &str| self.scene.writes.is_some() && !self.writes.fit(path) && self.may_be_of_others(path);
-                let fine = |path: &str| self.named.hold(path) || told(path) || elsewhere(path);
+                let is_outside = |path: &str| self.scene.writes.is_some() && !self.may_be_written(path);
+                let elsewhere = |path: &str| is_outside(path) && self.may_be_of_others(path);
+                // What is in the output directory is told in any case.
+                let fine =
+                    |path: &str| self.named.hold(path) || self.changes.is_output(path) || told(path) || elsewhere(path);
                 let is_fine = |path: &str, change: Change| !counts(change) || fine(path);
                 // What was left where the phase may not write is told with that.
-                let is_outside = |path: &str| self.scene.writes.is_some() && !self.writes.fit(path);
                 let left = self.sort(left_over, |path, change| is_fine(path, change) || is_outside(path));
                 let is_unnamed = |path: &str, change: Change| counts(change) && !self.named.hold(path);
                 let is_told_elsewhere =
@@ -231,7 +189,7 @@ impl<'a> Comparison<'a> {
             Ok(changed) => changed,
             Err(why) => return vec![unchecked(rule, claim, why)],
         };
-        let strangers = self.sort(during, |path, _| self.writes.fit(path) || self.changes.is_undone(path));
+        let strangers = self.sort(during, |path, _| self.may_be_written(path) || self.changes.is_undone(path));
         let may = format!("but only {only} may be written");
         let mut examined = tell(&strangers.own, |told| refuted(rule, told, &*may));
         if !strangers.anybody.is_empty() {
@@ -245,7 +203,7 @@ impl<'a> Comparison<'a> {
         if !strangers.beside.is_empty() {
             examined.push(unverifiable(rule, in_one(&strangers.beside), "where only another agent may write"));
         }
-        let strange = self.sort(left_over, |path, _| self.writes.fit(path));
+        let strange = self.sort(left_over, |path, _| self.may_be_written(path));
         if !strange.own.is_empty() {
             let seen = "since the first attempt; it is not clear by whom";
             examined.push(unchecked(rule, in_one(&strange.own), seen));
@@ -253,46 +211,40 @@ impl<'a> Comparison<'a> {
         if examined.is_empty() {
             examined.push(verified(rule, format!("nothing{outside} was changed"), ""));
         }
-        let is_unnamed = |(path, _): &(&String, &Change)| self.writes.fit(path) && !self.named.hold(path);
+        let is_unnamed = |(path, _): &(&String, &Change)| {
+            self.writes.fit(path) && !self.named.hold(path) && !self.changes.is_output(path)
+        };
         let inside: Vec<(&String, &Change)> =
             during.iter().filter(|_| !named::claims_a_list(self.report)).chain(left_over).filter(is_unnamed).collect();
         examined.extend(self.pinned(&inside, |words| verified(rule, words, "where it may write")));
         examined
     }
 
+    /// Puts down what has changed in the output directory and is not named: it needs no naming, but people decide about it.
+    fn in_output(&self) -> Vec<ExaminedClaim> {
+        let changed = self.changes.during().into_iter().chain(self.changes.left_over()).flatten();
+        let unnamed: Vec<ChangedFile<'_>> =
+            changed.filter(|(path, _)| self.changes.is_output(path) && !self.named.hold(path)).collect();
+        self.pinned(&unnamed, |words| verified(&modified_not_declared::RULE, words, "in the output directory"))
+    }
+
     /// Puts down each of some changes, with what identifies the file: people decide about it although no report names it.
     fn pinned(&self, changes: &[ChangedFile<'_>], entry: impl Fn(String) -> ExaminedClaim) -> Vec<ExaminedClaim> {
         let identified = changes.iter().take(IDENTIFIED);
-        let told = identified.map(|changed| self.files.pin(entry(in_words(changed)), changed.0));
+        let told = identified.map(|changed| self.files.pin_key(entry(in_words(changed)), changed.0.clone()));
         let rest = changes.len().saturating_sub(IDENTIFIED);
         let files = if rest == 1 { "file" } else { "files" };
         let were = if rest == 1 { "was" } else { "were" };
-        let more = || entry(format!("{rest} more {files}, {UNBOUND}, {were} changed"));
-        let rest = (rest > 0).then(|| match more() {
+        let rest = (rest > 0).then(|| {
+            let more = entry(format!("{rest} more {files}, which no decision is bound to, {were} changed"));
             // That a claim is so cannot be said of files that nobody has looked at.
-            more if more.verdict == ClaimFinding::Verified => {
-                ExaminedClaim { verdict: ClaimFinding::Unverifiable, ..more }
-            }
-            more => more,
+            let verdict = match more.verdict {
+                ClaimFinding::Verified => ClaimFinding::Unverifiable,
+                verdict => verdict,
+            };
+            ExaminedClaim { verdict, kind: Some(ClaimKind::Unbound), ..more }
         });
         told.chain(rest).collect()
-    }
-
-    /// Puts down what has changed since a check began first: what follows may build on it, and no report names it.
-    pub(super) fn changed_by_check(&self, check: &str) -> Vec<ExaminedClaim> {
-        let rule = &modified_not_declared::RULE;
-        let ran = format!("while the check `{check}` ran");
-        let changed = self.changes.during().and_then(|during| Ok((during, self.changes.left_over()?)));
-        let (during, left_over) = match changed {
-            Ok(changed) => changed,
-            Err(why) => return vec![unverifiable(rule, format!("what changed {ran} cannot be checked"), why)],
-        };
-        let all: Vec<(&String, &Change)> = during.iter().chain(left_over).collect();
-        let mut examined = self.pinned(&all, |words| verified(rule, format!("{words} {ran}"), ""));
-        let told = all.iter().map(|(path, _)| (*path).clone()).collect();
-        let made = |path: &str| verified(rule, format!("`{path}` exists, which the check `{check}` may write"), "");
-        examined.extend(self.outputs(&told).iter().map(|path| self.files.pin(made(path), path)));
-        examined
     }
 
     /// Returns the files that `writes` names one by one, beside those that are told already. Whoever names a file wants it
@@ -302,20 +254,20 @@ impl<'a> Comparison<'a> {
         let named = self.scene.writes.iter().flatten();
         let inner = named.filter_map(|path| named::inside(self.root, Path::new(path)));
         let is_meant = |path: &String| self.writes.fit(path) && !told.contains(path) && !self.changes.is_own(path);
-        inner.filter(|path| is_meant(path) && self.root.join(path).is_file()).collect()
+        inner.filter(|path| is_meant(path) && self.root.join(path_of(path)).is_file()).collect()
     }
 
     /// Puts down a file that the phase is there to write, and that no line is about yet.
     fn output(&self, path: &str) -> ExaminedClaim {
         let rule = &writes_outside::RULE;
-        let bytes = fs::metadata(self.root.join(path)).map(|metadata| metadata.len()).unwrap_or_default();
+        let bytes = fs::metadata(self.root.join(path_of(path))).map(|metadata| metadata.len()).unwrap_or_default();
         let exists = format!("`{path}` exists, {bytes} {}", if bytes == 1 { "byte" } else { "bytes" });
         let seen = match self.changes.trace(self.root, path) {
             Trace::Changed(change) => verified(rule, in_words(&(&path.to_owned(), &change)), "where it may write"),
-            Trace::Same => verified(rule, exists, UNCHANGED),
+            Trace::Same => unchanged(verified(rule, exists, "")),
             Trace::Never | Trace::Outside | Trace::Unknown(_) => verified(rule, exists, ""),
         };
-        self.files.pin(seen, path)
+        self.files.pin_key(seen, path.to_owned())
     }
 
     /// Looks for files that would tell Baton itself how to work, from its next command on: that is for people to say.
@@ -382,7 +334,7 @@ impl<'a> Comparison<'a> {
             let list = match () {
                 () if self.may_be_of_others(path) && self.is_read_only(path) => &mut strangers.caged,
                 () if self.others.fit(path) => &mut strangers.beside,
-                () if self.anybody => &mut strangers.anybody,
+                () if self.may_be_of_others(path) => &mut strangers.anybody,
                 () => &mut strangers.own,
             };
             list.push((path, change));
@@ -392,7 +344,14 @@ impl<'a> Comparison<'a> {
 
     /// Returns whether somebody beside the agent may write a path.
     fn may_be_of_others(&self, path: &str) -> bool {
-        self.anybody || self.others.fit(path)
+        // All who work at the same time put their output into one directory.
+        let is_shared = || self.changes.is_output(path) && !self.scene.others_write.is_empty();
+        self.anybody || self.others.fit(path) || is_shared()
+    }
+
+    /// Returns whether the phase may write a path.
+    fn may_be_written(&self, path: &str) -> bool {
+        self.writes.fit(path) || self.changes.is_output(path)
     }
 
     /// Returns whether the cage kept the agent from a path. It lets everything be written in the nearest folder of a pattern
@@ -406,7 +365,8 @@ impl<'a> Comparison<'a> {
             }
             path.starts_with(folder)
         };
-        self.scene.is_caged && self.scene.writes.as_ref().is_some_and(|writes| !writes.iter().any(nearest))
+        let is_kept = self.scene.is_caged && !self.changes.is_output(path);
+        is_kept && self.scene.writes.as_ref().is_some_and(|writes| !writes.iter().any(nearest))
     }
 
     /// Returns where the phase may write, in words.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::ignore_rules::{IgnoreRules, Level};
 use super::snapshot::key;
+use crate::confinement::OURS;
 
 /// What of a `.git` folder decides what git does: its configuration, the programs that it runs, what it ignores.
 const WATCHED: [&str; 4] = ["config", "config.worktree", "hooks", "info"];
@@ -38,6 +39,10 @@ enum Inside {
     Repositories,
     /// A folder of a `.git` folder, all of which is looked at.
     Watched,
+    /// Our own folder, of which only the output of agents is looked at.
+    Ours,
+    /// The output of agents: no rule hides anything there.
+    Output,
 }
 
 /// Walks through a workspace by rules from before, or by those that stand there now. Ends when `visit` returns false.
@@ -53,7 +58,9 @@ pub(super) fn walk(root: &Path, before: Option<&IgnoreRules>, mut visit: impl Fn
         }
         let level = match next.inside {
             Inside::Workspace => rules.inside(&next.rules, &next.folder, &next.key),
-            Inside::Repository | Inside::Repositories | Inside::Watched => next.rules.clone(),
+            Inside::Repository | Inside::Repositories | Inside::Watched | Inside::Ours | Inside::Output => {
+                next.rules.clone()
+            }
         };
         let mut unreadable = false;
         let entries = fs::read_dir(&next.folder);
@@ -111,17 +118,17 @@ impl Step<'_> {
         let path = entry.path();
         let own = key(Path::new(&name));
         let key = if self.parent.key.is_empty() { own } else { format!("{}/{own}", self.parent.key) };
-        if is_folder && self.parent.key.is_empty() && name == ".baton" {
-            return Taken::LeftOut;
-        }
+        let is_ours = is_folder && self.parent.key.is_empty() && name == OURS;
         let is_repository = is_folder && name == ".git" && self.parent.inside == Inside::Workspace;
         let inside = match self.parent.inside {
+            Inside::Workspace if is_ours => Inside::Ours,
             Inside::Workspace if is_repository && self.is_known(&path, &key, rules) => Inside::Repository,
             Inside::Workspace if self.level.ignore(&path, is_folder) && !is_repository => return Taken::LeftOut,
             Inside::Workspace => Inside::Workspace,
             Inside::Repository | Inside::Repositories if is_watched(&name) => Inside::Watched,
             Inside::Repository | Inside::Repositories => Inside::Repositories,
             Inside::Watched => Inside::Watched,
+            Inside::Ours | Inside::Output => Inside::Output,
         };
         if is_folder {
             Taken::Folder(Ahead { folder: path, key, rules: self.level.clone(), inside })
@@ -133,10 +140,11 @@ impl Step<'_> {
         }
     }
 
-    /// Returns whether something in a `.git` folder is git's own business.
+    /// Returns whether something is git's own business, or ours.
     fn is_left_out(&self, name: &OsStr, is_folder: bool) -> bool {
         match self.parent.inside {
-            Inside::Workspace => false,
+            Inside::Workspace | Inside::Output => false,
+            Inside::Ours => name != "output",
             Inside::Repository => !is_watched(name) && name != "modules" && name != "worktrees",
             Inside::Repositories => {
                 let is_content = ["objects", "refs", "logs", "lfs"].iter().any(|content| name == *content);

@@ -158,13 +158,9 @@ impl ClaudeReader {
         let subtype = text_at(event, "/subtype").unwrap_or("success");
         if event["is_error"] != true && subtype == "success" {
             heard.answers(event["result"].as_str().unwrap_or_default());
-            (heard.succeeded, heard.fault) = (true, None);
-            return;
-        }
-        // What goes wrong after the report does not undo it.
-        if !heard.has_report() {
-            heard.succeeded = false;
-            heard.fault = Some(self.fault(event, subtype));
+            heard.succeeds();
+        } else {
+            heard.fails(self.fault(event, subtype));
         }
     }
 

@@ -85,9 +85,9 @@ impl EventReader for CodexReader {
                 if let Some(sum) = heard.sensible(usage(&event["usage"])) {
                     heard.has_spent(sum - self.spent_before);
                 }
-                (heard.succeeded, heard.fault) = (true, None);
+                heard.succeeds();
             }
-            Some("turn.failed") => heard.fault = Some(fault(text_at(event, "/error/message"))),
+            Some("turn.failed") => heard.fails(fault(text_at(event, "/error/message"))),
             Some("error") => {
                 self.error = text_at(event, "/message").map(str::to_owned);
                 heard.alive(self.error.as_deref().unwrap_or("an error that passes"));

@@ -23,6 +23,8 @@ pub(crate) struct Heard {
     pub(crate) succeeded: bool,
     /// What it says that went wrong.
     pub(crate) fault: Option<ProfileFault>,
+    /// Whether it has told an error, which may be over.
+    pub(crate) told_error: bool,
     /// What it spent.
     spent: Option<Spent>,
     /// What of it was reported while the program was running.
@@ -86,9 +88,9 @@ impl Heard {
     }
 
     /// Takes the name of the session. It becomes an argument of the next turn, so it must not look like anything but a
-    /// name.
+    /// name. A process has one session: what names another one later is not about it.
     pub(super) fn session(&mut self, id: Option<&str>) {
-        if let Some(id) = id.filter(|id| is_name(id) && self.session.as_deref() != Some(id)) {
+        if let Some(id) = id.filter(|id| is_name(id) && self.session.is_none()) {
             self.session = Some(id.to_owned());
             self.tell(Update::Session(id.to_owned()));
         }
@@ -136,9 +138,20 @@ impl Heard {
         }
     }
 
-    /// Returns whether a report can be read in an answer.
-    pub(super) fn has_report(&self) -> bool {
-        self.report.is_some()
+    /// Takes that a turn has ended well.
+    pub(super) fn succeeds(&mut self) {
+        (self.succeeded, self.fault) = (true, None);
+    }
+
+    /// Takes that something went wrong. That does not undo a turn which ended well, with a report.
+    pub(super) fn fails(&mut self, fault: ProfileFault) {
+        let is_first = !std::mem::replace(&mut self.told_error, true);
+        if !self.succeeded || self.report.is_none() {
+            (self.succeeded, self.fault) = (false, Some(fault));
+        } else if is_first {
+            let what = fault.message;
+            self.tell(Update::Warning(format!("its program failed after its report, which counts: {what}")));
+        }
     }
 
     /// Returns the answer.

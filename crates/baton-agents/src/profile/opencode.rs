@@ -79,18 +79,24 @@ impl EventReader for OpencodeReader {
             Some("step_finish") => {
                 heard.shows_tools = true;
                 self.step(part, heard);
-                heard.succeeded = part["reason"] == "stop";
+                if part["reason"] == "stop" {
+                    heard.succeeds();
+                } else {
+                    heard.succeeded = false;
+                }
             }
             Some("error") => {
-                heard.fault = Some(fault(&event["error"]));
-                heard.succeeded = false;
+                if heard.succeeded {
+                    self.answer(heard);
+                }
+                heard.fails(fault(&event["error"]));
             }
             _ => heard.alive("a step begins"),
         }
     }
 
     fn end(&mut self, exit: &ProgramExit<'_>, heard: &mut Heard) {
-        heard.answers(&std::mem::take(&mut self.pieces).join("\n"));
+        self.answer(heard);
         if heard.closed.is_empty() {
             without_colours(exit.tail).lines().filter_map(auto_rejected).for_each(|door| heard.refuses(door));
         }
@@ -112,6 +118,11 @@ impl OpencodeReader {
         } else {
             heard.spends(*spent);
         }
+    }
+
+    /// Takes what is said last.
+    fn answer(&mut self, heard: &mut Heard) {
+        heard.answers(&std::mem::take(&mut self.pieces).join("\n"));
     }
 
     /// Puts the pieces of a message together. Text before a tool call is not an answer.

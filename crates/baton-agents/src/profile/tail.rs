@@ -9,15 +9,30 @@ const NOISE: [&str; 8] =
 /// Returns the most telling line: the first that names a problem, or else the last that is not a warning.
 pub(crate) fn telling_line(tail: &str) -> Option<String> {
     let tail = without_colours(tail);
-    let begins = |line: &str| {
-        let line = line.to_lowercase();
-        !NOISE.iter().any(|noise| line.starts_with(noise))
-    };
-    // What is indented belongs to a stack or a table of options.
-    let is_own = |line: &&str| !line.trim().is_empty() && !line.starts_with([' ', '\t', '}', ']']) && begins(line);
-    let mut lines = tail.lines().filter(is_own);
-    let telling = lines.clone().find(|line| is_telling(line));
-    telling.or_else(|| lines.next_back()).map(|line| line.trim().to_owned())
+    let mut lines = tail.lines().filter(|line| !line.trim().is_empty()).peekable();
+    let mut told: Vec<String> = Vec::new();
+    while let Some(line) = lines.next() {
+        // What is indented belongs to a stack or a table of options.
+        if line.starts_with([' ', '\t', '}', ']']) || is_noise(line) {
+            continue;
+        }
+        let line = line.trim();
+        // A heading says nothing without what stands below it.
+        if !line.ends_with(':') {
+            told.push(line.to_owned());
+        } else if let Some(below) = lines.next_if(|below| below.starts_with([' ', '\t'])) {
+            told.push(format!("{line} {}", below.trim()));
+        } else if lines.peek().is_some() {
+            told.push(line.to_owned());
+        }
+    }
+    let telling = told.iter().position(|line| is_telling(line));
+    telling.map(|at| told.swap_remove(at)).or_else(|| told.pop())
+}
+
+fn is_noise(line: &str) -> bool {
+    let line = line.to_lowercase();
+    NOISE.iter().any(|noise| line.starts_with(noise))
 }
 
 /// Takes the colours out of a text for terminals.
@@ -52,5 +67,21 @@ mod tests {
         assert_eq!(told(usage), "error: unexpected argument '--x' found");
         assert_eq!(told("WARNING: no PATH\nfirst\nlast\n    at f (x.js:1)\n}\n"), "last");
         assert_eq!(told("Warning: only\n"), "");
+    }
+
+    #[test]
+    fn heading_is_told_with_what_stands_below_it_or_not_at_all() {
+        let told = |text: &str| telling_line(text).unwrap_or_default();
+        assert_eq!(
+            told("Error: Unexpected error\n\nFailed query: \n\n   CREATE TABLE a (\n   );\n\nparams: \n"),
+            "Failed query: CREATE TABLE a ("
+        );
+        assert_eq!(told("it broke\ndetails:\n"), "it broke");
+        assert_eq!(told("Caused by:\nno space left\n"), "no space left");
+        assert_eq!(
+            told("Traceback (most recent call last):\n  File \"x.py\"\n    f()\nValueError: 3\n"),
+            "ValueError: 3"
+        );
+        assert_eq!(told("params:\n"), "");
     }
 }

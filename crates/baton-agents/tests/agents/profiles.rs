@@ -205,6 +205,41 @@ fn crash_is_told_with_the_line_that_matters() {
 }
 
 #[test]
+fn error_after_a_turn_that_ended_with_a_report_does_not_undo_it() {
+    let error =
+        r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":403,"result":"API Error: 403 no"}"#;
+    let claude = format!("{}\n{error}", claude_says(&format!("```json\\n{BLOCK}\\n```")));
+    let text = format!(r#"{{"type":"text","part":{{"messageID":"m","text":"```json\n{BLOCK}\n```"}}}}"#);
+    let stop = r#"{"type":"step_finish","part":{"reason":"stop"}}"#;
+    let broke = r#"{"type":"error","error":{"name":"APIError","data":{"message":"no","statusCode":403}}}"#;
+    let of = |profile, events: &str, end: &str| Fake::doing(profile, &format!("cat <<'EOT'\n{events}\nEOT\n{end}"));
+    for (profile, events) in [
+        (Profile::Claude, claude.clone()),
+        (Profile::Opencode, format!("{text}\n{stop}\n{broke}")),
+        (Profile::Opencode, format!("{broke}\n{text}\n{stop}")),
+    ] {
+        for exit in ["exit 0", "exit 1"] {
+            let (ended, updates) = of(profile, &events, exit).heard();
+            assert!(answered(ended).text.contains("Read it."), "{profile:?} {exit}");
+            let warned = updates
+                .iter()
+                .any(|update| matches!(update, Update::Warning(text) if text.contains("after its report")));
+            assert_eq!(warned, !events.starts_with(broke), "{profile:?}: {updates:?}");
+        }
+    }
+    // It is the error that was told which explains the exit code; nothing explains these.
+    let failure = failed(of(Profile::Claude, &claude, "kill -9 $$").attempt()).to_string();
+    assert_eq!(failure, "PROCESSING_ERROR: claude was killed by signal 9 (SIGKILL)");
+    let alone = claude.lines().next().unwrap_or_default();
+    let failure = failed(of(Profile::Claude, alone, "exit 1").attempt()).to_string();
+    assert_eq!(failure, "PROCESSING_ERROR: claude ended with 1");
+    // A turn that has not ended is not done, whatever it mentions.
+    for events in [format!("{text}\n{broke}"), format!("{text}\n{}\n{broke}", stop.replace("stop", "tool-calls"))] {
+        assert_eq!(failed(of(Profile::Opencode, &events, "exit 1").attempt()).chance, Transience::Permanent);
+    }
+}
+
+#[test]
 fn long_stream_is_not_held_and_not_the_end() {
     let long = r#"i=0; while [ $i -lt 80 ]; do printf '{"type":"item.completed","item":{"type":"command_execution","aggregated_output":"'; head -c 1048576 /dev/zero | tr '\0' x; echo '"}}'; i=$((i+1)); done
 cat "#;

@@ -50,6 +50,7 @@ fn each_recorded_failure_is_tried_again_or_not() {
         ("untrusted", ["-", "stop", "stop", "-"]),
         ("session-lost", ["fresh", "fresh", "fresh", "fresh"]),
         ("subscription-limit", ["wait", "-", "-", "-"]),
+        ("first-start", ["-", "-", "-", "again"]),
     ];
     let mut told = String::new();
     for (case, expected) in table {

@@ -180,11 +180,13 @@ async fn phase_writes_only_where_it_may() {
     insta::assert_snapshot!(shown(&examined), @"
     Unverifiable writes-outside: `docs/plan.md` was changed, where only another agent may write
     Verified writes-outside: `src/quota.rs` was changed, where it may write
+    Verified modified-not-declared: `out/report.md` was created, in the output directory
     ");
     stage.scene.is_caged = true;
     insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"
     Verified writes-outside: `docs/plan.md` was changed, by another agent: the cage lets this one write only `src/**`
     Verified writes-outside: `src/quota.rs` was changed, where it may write
+    Verified modified-not-declared: `out/report.md` was created, in the output directory
     ");
     stage.scene.is_caged = false;
     stage.write("Cargo.toml", "new");

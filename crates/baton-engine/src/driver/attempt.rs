@@ -1,10 +1,10 @@
 //! One attempt: the agent works, what it says is read and judged, and what can be looked at quickly is looked at.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_protocol::model::Report;
 use baton_protocol::read::is_blockless;
+use baton_protocol::rules::claim_refuted;
 use baton_protocol::{Dialect, Settings};
 
 use tokio::sync::mpsc;
@@ -16,17 +16,14 @@ use crate::agent::{AfterFailure, Agent, EndedTurn, Job, Reply, TurnEnd, Update};
 use crate::answer::{self, Answer, Successors, UnderstoodReport};
 use crate::engine::{GivenAcknowledgment, IncomingDocument, Yardstick};
 use crate::evidence::{
-    self, ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, KeptBytes, Moment, Scene,
-    Transcript,
+    self, ChangedFiles, CheckCommand, CheckOutcome, ClaimFinding, ClaimKind, Content, Evidence, ExaminedClaim,
+    KeptBytes, Moment, Scene, Transcript,
 };
 use crate::failure::{Code, Failure};
 use crate::handoff::{Digest, WrittenDocument};
 use crate::id::HandoffId;
 use crate::run::LastReport;
 use crate::session::Spent;
-
-/// How much the journal keeps of a text that is not a report.
-const REFUSED_BYTES_MAX: usize = 64 * 1024;
 
 /// What came out of something that the driver had started.
 #[derive(Debug)]
@@ -314,7 +311,8 @@ impl Trial {
         let path = path.map(|path| path.to_string_lossy().into_owned());
         let document = WrittenDocument { path, ..WrittenDocument::new(dialect, reply.text.clone()) };
         let unfit = |message: String| {
-            let document = cut(document.clone(), &self.job.folder);
+            let whole = document.path.clone().unwrap_or_else(|| self.job.folder.display().to_string());
+            let document = document.clone().shortened(&whole);
             Err(Box::new((Failure::new(Code::validation_failed(), message), document)))
         };
         if !judgement.valid && is_blockless(&reply.text) {
@@ -334,20 +332,6 @@ impl Trial {
             None => unfit("what it handed in is not a report".to_owned()),
         }
     }
-}
-
-/// Cuts a text that is not a report to what the journal keeps of it: its beginning, and the end, where a block should be.
-fn cut(mut document: WrittenDocument, folder: &Path) -> WrittenDocument {
-    let text = &document.text;
-    if text.len() <= REFUSED_BYTES_MAX {
-        return document;
-    }
-    let head = text.floor_char_boundary(REFUSED_BYTES_MAX / 4);
-    let tail = text.ceil_char_boundary(text.len() - REFUSED_BYTES_MAX / 4 * 3);
-    let whole = document.path.clone().unwrap_or_else(|| folder.display().to_string());
-    let left_out = format!("[baton: {} bytes are left out here; all of it is in {whole}]", tail - head);
-    document.text = format!("{}\n{left_out}\n{}", &text[..head], &text[tail..]);
-    document
 }
 
 /// Checks an acknowledgment; an agent that did not understand its task does not continue.
@@ -388,11 +372,64 @@ async fn look(
 ) -> SeenReport {
     let mut examined = evidence.examine(scene, report).await;
     evidence::allow(&mut examined, settings);
+    if evidence::refuted(&examined).is_none() && !evidence::asks_person(&examined) {
+        examined = decided_by_checks(evidence, scene, examined).await;
+    }
     let contents = match examined.iter().any(|examined| examined.path.is_some()) {
         true => evidence.contents(&scene.workspace, &scene.views, &examined, room).await,
         false => Vec::new(),
     };
     SeenReport { examined, contents, kept: Vec::new() }
+}
+
+/// Adds what the commands of a review do that decide in place of a person. They may change what was looked at.
+async fn decided_by_checks(evidence: &dyn Evidence, scene: &Scene, examined: Vec<ExaminedClaim>) -> Vec<ExaminedClaim> {
+    let mut own = gate_checks(evidence, scene).await;
+    if own.is_empty() {
+        return examined;
+    }
+    let paths: Vec<String> = examined.iter().filter_map(|seen| seen.path.clone()).collect();
+    own.retain(|seen| seen.path.as_ref().is_none_or(|path| !paths.contains(path)));
+    let mut examined = match evidence.identify(&scene.workspace, &scene.views, paths).await {
+        Ok(now) => evidence::after_approval(&examined, &now).unwrap_or(examined),
+        Err(why) => examined.into_iter().chain([evidence::unseen(&why.to_string())]).collect(),
+    };
+    examined.extend(own);
+    examined
+}
+
+/// Runs the commands that decide in place of a person, and tells what each did.
+pub(super) async fn gate_checks(evidence: &dyn Evidence, scene: &Scene) -> Vec<ExaminedClaim> {
+    // It is measured from when each begins: what was done before is not its doing.
+    let scene = Scene { earlier: Vec::new(), baseline: None, before: None, after: None, ..scene.clone() };
+    let mut examined: Vec<ExaminedClaim> = Vec::new();
+    for check in &scene.gate_checks {
+        let outcome = evidence.run(&scene, check).await;
+        // Several may change the same file: it is as the last one left it.
+        let is_newer = |path: &String| outcome.examined.iter().any(|seen| seen.path.as_ref() == Some(path));
+        examined.retain(|seen| !seen.path.as_ref().is_some_and(is_newer));
+        let name = &check.name;
+        examined.push(if outcome.passed {
+            let claim = format!("the check `{name}` passed");
+            ExaminedClaim::new(claim_refuted::RULE.name, ClaimFinding::Verified, claim, outcome.ended)
+        } else {
+            let wrote = if outcome.tail.is_empty() { String::new() } else { format!("; it wrote: {}", outcome.tail) };
+            let (claim, seen) = (format!("the check `{name}` failed"), format!("{}{wrote}", outcome.ended));
+            ExaminedClaim::new(claim_refuted::RULE.name, ClaimFinding::Refuted, claim, seen)
+        });
+        examined.extend(outcome.examined);
+    }
+    examined.into_iter().map(ExaminedClaim::of_gate).collect()
+}
+
+/// Returns whether all commands that decide a gate are known to have passed.
+pub(super) fn have_passed(examined: &[ExaminedClaim], checks: usize) -> bool {
+    let is_passed = |seen: &&ExaminedClaim| {
+        seen.kind == Some(ClaimKind::GateCheck)
+            && seen.rule == claim_refuted::RULE.name
+            && seen.verdict == ClaimFinding::Verified
+    };
+    examined.iter().filter(is_passed).count() >= checks
 }
 
 /// Runs the command of a check phase.

@@ -13,7 +13,7 @@ use super::{News, ReachedAgent};
 use crate::Fence;
 use crate::agent::Job;
 use crate::engine::{Yardstick, settings_of};
-use crate::evidence::{self, ExaminedClaim, Moment};
+use crate::evidence::{self, ExaminedClaim, Moment, Scene};
 use crate::failure::{Code, Failure};
 use crate::flow;
 use crate::handoff::State;
@@ -169,9 +169,21 @@ impl RunLoop<'_> {
             self.tasks.spawn(async move { Outcome::Work(look.after_approval(examined).await) })
         } else {
             let lines = flow::gate_lines(&self.run, &tracked.step);
-            self.tasks.spawn(async move { Outcome::Work(look.before_asking(lines).await) })
+            let scene = match self.scene_of_gate(tracked) {
+                Ok(scene) => scene,
+                Err(why) => return self.results.push((id.clone(), fence, failed(why))),
+            };
+            self.tasks.spawn(async move { Outcome::Work(look.before_asking(lines, scene).await) })
         };
         self.works_on(id, fence, task);
+    }
+
+    /// Returns where the commands of a gate are run; `None` if there are none.
+    fn scene_of_gate(&self, gate: &TrackedHandoff) -> Result<Option<Scene>, String> {
+        let Some(brief) = Brief::of(&self.run, gate).filter(Brief::has_gate_checks) else { return Ok(None) };
+        let (workspace, handoff) = (&self.run.definition.workspace, &gate.handoff);
+        let folder = self.driver.team.folder(workspace, &self.run.id, &handoff.id, handoff.fence);
+        folder.map(|folder| Some(brief.scene(folder, Vec::new()))).map_err(|why| why.to_string())
     }
 
     fn works_on(&mut self, id: &HandoffId, fence: Fence, task: AbortHandle) {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::RunId;
 use crate::agent::Job;
 use crate::definition::{Definition, LocatedPhase};
-use crate::evidence::{CheckCommand, EarlierAttempt, Scene};
+use crate::evidence::{CheckCommand, ClaimKind, EarlierAttempt, ExaminedClaim, Scene};
 use crate::expression::{self, ExpressionFault};
 use crate::flow::{self, limits};
 use crate::handoff::{About, Note, WrittenDocument};
@@ -318,6 +318,8 @@ impl<'r> Brief<'r> {
             output_directory,
             request: self.tracked.asked().cloned(),
             checks: self.checks(),
+            gate_checks: self.gate_checks(),
+            strayed: self.strayed(),
             mandatory_skills: self.mandatory_skills().into_iter().map(|skill| skill.name).collect(),
             writes: self.writes(),
             // Commands are the workflow's own, whoever works in the phase.
@@ -340,6 +342,35 @@ impl<'r> Brief<'r> {
                 text("BATON_WORKFLOW_DIRECTORY", self.located.definition.folder.to_string_lossy().into_owned()),
             ],
         }
+    }
+
+    /// Returns the commands that decide about it in place of a person.
+    fn gate_checks(&self) -> Vec<CheckCommand> {
+        let gate = self.phase().and_then(|phase| match self.tracked.step.role {
+            Role::Gate => phase.gate.as_ref(),
+            Role::Work => phase.review.as_ref().map(|review| &review.gate),
+            _ => None,
+        });
+        let workflow = &self.located.definition.workflow;
+        gate.into_iter().flat_map(flow::deciding_checks).map(|fields| check(workflow, fields)).collect()
+    }
+
+    /// Returns whether commands decide about it in place of a person.
+    pub(super) fn has_gate_checks(&self) -> bool {
+        !self.gate_checks().is_empty()
+    }
+
+    /// Returns what the commands of its phase have written before where they may not.
+    fn strayed(&self) -> Vec<ExaminedClaim> {
+        let visits = handover::earlier_visits(self.run, &self.tracked.step).into_iter().chain([self.tracked]);
+        let is_own = |tracked: &TrackedHandoff, seen: &ExaminedClaim| {
+            tracked.step.role == Role::Check || seen.kind == Some(ClaimKind::GateCheck)
+        };
+        let strayed = visits.flat_map(|visit| {
+            let seen = visit.sent_back.iter().chain(&visit.examined);
+            seen.filter(move |seen| seen.has_strayed() && is_own(visit, seen))
+        });
+        strayed.cloned().collect()
     }
 
     /// Returns what others may have changed since this attempt began; a phase without `writes` may change everything.
@@ -441,5 +472,5 @@ fn set(variables: &Map<String, Value>) -> Vec<(String, String)> {
 pub(super) fn asks_for_commands(scene: &Scene) -> bool {
     let criteria =
         |request: &Request| request.expectations.as_ref().is_some_and(|asked| !asked.success_criteria.is_empty());
-    !scene.checks.is_empty() || scene.request.as_ref().is_some_and(criteria)
+    !scene.checks.is_empty() || !scene.gate_checks.is_empty() || scene.request.as_ref().is_some_and(criteria)
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::attempt::{Finished, SeenReport};
-use crate::evidence::{self, Evidence, ExaminedClaim, KeptBytes};
+use super::attempt::{Finished, SeenReport, gate_checks};
+use crate::evidence::{self, Evidence, ExaminedClaim, KeptBytes, Scene};
 use crate::flow::GateLine;
 
 /// Looks at files of a workspace.
@@ -19,13 +19,21 @@ pub(super) struct FileLook {
 
 impl FileLook {
     /// Looks at the files of a gate, as a person will be asked about them.
-    pub(super) async fn before_asking(self, lines: Vec<GateLine>) -> Finished {
+    ///
+    /// The commands of an auto gate are run first: they may change the files.
+    pub(super) async fn before_asking(self, lines: Vec<GateLine>, scene: Option<Scene>) -> Finished {
+        let mut own = match &scene {
+            Some(scene) => gate_checks(&*self.evidence, scene).await,
+            None => Vec::new(),
+        };
         let path = |line: &GateLine| match line {
             GateLine::File(file) => file.examined.path.clone(),
             GateLine::Seen(_) => None,
         };
-        let looked =
-            self.evidence.identify(&self.workspace, &self.views, lines.iter().filter_map(path).collect()).await;
+        let paths: Vec<String> = lines.iter().filter_map(path).collect();
+        // A file that a report names is told with what has become of it.
+        own.retain(|seen| seen.path.as_ref().is_none_or(|path| !paths.contains(path)));
+        let looked = self.evidence.identify(&self.workspace, &self.views, paths).await;
         let (mut now, fault) = match looked {
             Ok(now) => (now.into_iter(), None),
             Err(why) => (Vec::new().into_iter(), Some(evidence::unseen(&why.to_string()))),
@@ -34,7 +42,7 @@ impl FileLook {
             GateLine::Seen(examined) => Some(examined),
             GateLine::File(file) => now.next().map(|now| evidence::when_asked(&file, &now)),
         };
-        let examined = lines.into_iter().filter_map(tell).chain(fault).collect();
+        let examined = lines.into_iter().filter_map(tell).chain(fault).chain(own).collect();
         self.seen(examined).await
     }
 

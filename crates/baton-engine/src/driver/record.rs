@@ -152,7 +152,7 @@ fn is_repaired(run: &Run, id: &HandoffId, failure: &Failure) -> bool {
 }
 
 fn acknowledge(fence: Fence, understood: bool, document: &WrittenDocument) -> Command {
-    Command::Acknowledge(Acknowledge { fence, understood, document: document.clone() })
+    Command::Acknowledge(Acknowledge { fence, understood, document: document.clone(), author: None })
 }
 
 /// Returns who has handed in the very same file before. Two agents of one name may write to one folder at the same time,

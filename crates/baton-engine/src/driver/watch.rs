@@ -1,24 +1,22 @@
-//! Waiting for people: they are asked, checks may decide in their place, and advice may lapse.
-
-use std::sync::Arc;
+//! Waiting for people: they are asked, checks that have passed decide in their place, and advice may lapse.
 
 use baton_protocol::model::terms::GateType;
 use jiff::Timestamp;
 use tokio::task::AbortHandle;
 
 use super::News;
-use super::brief::{self, Brief};
+use super::attempt::have_passed;
 use super::run_loop::{Errand, Outcome, RunLoop};
 use crate::door::Door;
 use crate::draft::Draft;
-use crate::evidence::{self, CheckCommand, Evidence, Scene};
+use crate::evidence;
 use crate::flow;
 use crate::handoff::{Digest, Handoff, State, later};
 use crate::id::HandoffId;
-use crate::known::{Decider, HowKnown};
+use crate::known::HowKnown;
 use crate::lifecycle::{Command, Decide, Decision};
 use crate::people;
-use crate::run::TrackedHandoff;
+use crate::run::{Run, TrackedHandoff};
 
 /// Where a question to a person is.
 pub(super) enum QuestionState {
@@ -28,19 +26,14 @@ pub(super) enum QuestionState {
     Answered { shown: Digest, said: Box<people::Response> },
     /// Nobody can be asked here.
     Nobody { shown: Digest },
-    /// The checks of the gate have failed, or what was said was refused: a person must be asked, with why.
+    /// What was said was refused: a person must be asked once more, with why.
     Failing { shown: Digest, why: String },
 }
 
-/// What came of asking.
+/// What came of asking; nothing if nobody can be asked.
 pub(super) struct PersonAnswer {
     shown: Digest,
-    heard: Heard,
-}
-
-enum Heard {
-    Person(Option<Box<people::Response>>),
-    Checks(Result<String, String>),
+    said: Option<Box<people::Response>>,
 }
 
 impl QuestionState {
@@ -85,53 +78,23 @@ impl RunLoop<'_> {
         let Some(tracked) = self.run.find(id) else { return };
         let Some(mut question) = flow::question(&self.run, tracked) else { return };
         let Some(shown) = asked_about(&tracked.handoff) else { return };
-        let gate = flow::gate_of(&self.run, tracked);
-        let free = tracked.handoff.terms.choices.is_empty() && failing.is_none() && !needs_person(tracked);
-        let automatic = gate.filter(|gate| gate.r#type == Some(GateType::Auto) && free);
-        let task = if let Some(gate) = automatic {
-            let located = self.run.definition.locate(&tracked.step.phase);
-            let workflow = located.map_or(&self.run.definition.workflow, |located| &located.definition.workflow);
-            let checks: Vec<CheckCommand> = gate.checks.iter().map(|check| brief::check(workflow, check)).collect();
-            let Some(scene) = self.scene_of(tracked) else { return };
-            let (evidence, shown) = (self.driver.evidence.clone(), shown.clone());
-            self.tasks.spawn(async move {
-                let heard = Heard::Checks(run_all(evidence, scene, checks).await);
-                Outcome::Asked(PersonAnswer { shown, heard })
-            })
-        } else {
-            question.text.extend(failing.map(|why| format!("\n{why}")));
-            self.driver.audience.hear(&self.run, &News::Asks(&question));
-            let (people, shown) = (self.driver.people.clone(), shown.clone());
-            self.tasks.spawn(async move {
-                let heard = Heard::Person(people.decide(&question).await.map(Box::new));
-                Outcome::Asked(PersonAnswer { shown, heard })
-            })
-        };
+        question.text.extend(failing.map(|why| format!("\n{why}")));
+        self.driver.audience.hear(&self.run, &News::Asks(&question));
+        let people = self.driver.people.clone();
+        let answer = PersonAnswer { shown: shown.clone(), said: None };
+        let task = self.tasks.spawn(async move {
+            Outcome::Asked(PersonAnswer { said: people.decide(&question).await.map(Box::new), ..answer })
+        });
         self.errands.insert(task.id(), Errand { handoff: id.clone(), fence: None });
         self.asked.insert(id.clone(), QuestionState::Asking { shown, task });
     }
 
-    fn scene_of(&self, tracked: &TrackedHandoff) -> Option<Scene> {
-        let folder = self
-            .driver
-            .team
-            .folder(&self.run.definition.workspace, &self.run.id, &tracked.handoff.id, tracked.handoff.fence)
-            .ok()?;
-        Some(Brief::of(&self.run, tracked)?.scene(folder, self.driver.earlier_attempts(&self.run, tracked)))
-    }
-
     /// Takes what was said.
-    pub(super) fn heard(&mut self, id: HandoffId, said: PersonAnswer) {
-        let PersonAnswer { shown, heard } = said;
-        let asked = match heard {
-            Heard::Person(Some(said)) => QuestionState::Answered { shown, said },
-            Heard::Person(None) => QuestionState::Nobody { shown },
-            Heard::Checks(Ok(note)) => {
-                let (by, door) = (Decider::unproven("checks"), Door::Checks);
-                let said = people::Response { decision: Decision::Approve, note: Some(note), by, door };
-                QuestionState::Answered { shown, said: Box::new(said) }
-            }
-            Heard::Checks(Err(why)) => QuestionState::Failing { shown, why },
+    pub(super) fn heard(&mut self, id: HandoffId, answer: PersonAnswer) {
+        let PersonAnswer { shown, said } = answer;
+        let asked = match said {
+            Some(said) => QuestionState::Answered { shown, said },
+            None => QuestionState::Nobody { shown },
         };
         self.asked.insert(id, asked);
     }
@@ -159,6 +122,10 @@ impl RunLoop<'_> {
         }
         // What cannot be recorded does not count as an answer: the question is asked again.
         self.asked.extend(refused);
+        for (id, shown, note) in passed_by_checks(&draft.run) {
+            let decide = by_nobody("checks", Door::Checks, shown, note);
+            let _ = draft.apply(&id, Command::Decide(decide));
+        }
         let now = draft.at;
         let lapsed: Vec<(HandoffId, Digest)> = draft
             .run
@@ -167,11 +134,8 @@ impl RunLoop<'_> {
             .filter_map(|tracked| Some((tracked.handoff.id.clone(), tracked.handoff.shown()?)))
             .collect();
         for (id, shown) in lapsed {
-            let (by, door) = ("nobody".to_owned(), Door::Advisory);
-            let (known, label) = (HowKnown::Unproven, None);
-            let note = Some("no answer in time, and this gate is advisory".to_owned());
-            let decision = Decision::Approve;
-            let decide = Decide { by, known, label, door, shown, decision, note, asked: None };
+            let note = "no answer in time, and this gate is advisory".to_owned();
+            let decide = by_nobody("nobody", Door::Advisory, shown, note);
             let _ = draft.apply(&id, Command::Decide(decide));
         }
     }
@@ -201,18 +165,24 @@ fn needs_person(tracked: &TrackedHandoff) -> bool {
     evidence::asks_person(&tracked.examined)
 }
 
-/// Runs the checks of a gate; the error says which failed.
-async fn run_all(evidence: Arc<dyn Evidence>, scene: Scene, checks: Vec<CheckCommand>) -> Result<String, String> {
-    let mut failed = Vec::new();
-    for check in &checks {
-        let outcome = evidence.run(&scene, check).await;
-        if !outcome.passed {
-            failed.push(format!("the check {} failed: {}\n{}", check.name, outcome.ended, outcome.tail));
+/// Returns the auto gates whose checks have all passed, with what they are shown by and which checks these are.
+fn passed_by_checks(run: &Run) -> Vec<(HandoffId, Digest, String)> {
+    let passed = |tracked: &TrackedHandoff| {
+        let gate = flow::gate_of(run, tracked).filter(|gate| gate.r#type == Some(GateType::Auto))?;
+        let is_free = tracked.handoff.terms.choices.is_empty() && !needs_person(tracked);
+        let checks = flow::deciding_checks(gate);
+        if !is_free || !have_passed(&tracked.examined, checks.len()) {
+            return None;
         }
-    }
-    let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
-    match failed.is_empty() {
-        true => Ok(format!("all checks passed: {}", names.join(", "))),
-        false => Err(failed.join("\n")),
-    }
+        let names: Vec<&str> = checks.iter().filter_map(|check| check.name.as_deref()).collect();
+        let note = format!("all checks passed: {}", names.join(", "));
+        Some((tracked.handoff.id.clone(), tracked.handoff.shown()?, note))
+    };
+    run.waiting().filter_map(passed).collect()
+}
+
+/// Makes an approval that no person gives.
+fn by_nobody(by: &str, door: Door, shown: Digest, note: String) -> Decide {
+    let (known, decision) = (HowKnown::Unproven, Decision::Approve);
+    Decide { by: by.to_owned(), known, label: None, door, shown, decision, note: Some(note), asked: None }
 }

@@ -54,7 +54,8 @@ impl Engine {
         let given = given.map(GivenAcknowledgment::of).transpose()?;
         let GivenAcknowledgment { understood, document } =
             given.unwrap_or_else(|| GivenAcknowledgment { understood: true, document: plain_acknowledgment(handoff) });
-        self.apply(handoff, Command::Acknowledge(Acknowledge { fence, understood, document }), Vec::new()).await
+        self.apply(handoff, Command::Acknowledge(Acknowledge { fence, understood, document, author: None }), Vec::new())
+            .await
     }
 }
 

@@ -26,6 +26,10 @@ impl Engine {
         next: Vec<Accept>,
     ) -> Result<AppliedCommand, Problem> {
         may_say(handoff, &command)?;
+        let command = match &self.author {
+            Some(author) => command.sent_by(author),
+            None => command,
+        };
         match self.carry_out(Order::new(handoff.id.clone(), command), next).await {
             Ok(handoff) => Ok(AppliedCommand { handoff, repeated: false }),
             Err(StoreError::Refused(Refusal::Repeated)) => {

@@ -15,7 +15,14 @@ const OTHERS_MAX: u32 = 100;
 impl Engine {
     /// Claims what is ready, as much as is wanted at most; for waiting there is [`Engine::wait_for`].
     pub async fn claim(&self, wanted: &ClaimRequest) -> Result<Vec<ClaimedHandoff>, Problem> {
-        Ok(self.store.claim(wanted, self.now()).await?)
+        let claimed = match &self.author {
+            None => self.store.claim(wanted, self.now()).await?,
+            author => {
+                let wanted = ClaimRequest { author: author.clone(), ..wanted.clone() };
+                self.store.claim(&wanted, self.now()).await?
+            }
+        };
+        Ok(claimed)
     }
 
     /// Extends the lease of a claim.

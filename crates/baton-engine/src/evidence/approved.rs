@@ -2,7 +2,7 @@
 
 use baton_protocol::rules::artifact_changed;
 
-use super::{ClaimFinding, ExaminedClaim};
+use super::{ClaimFinding, ClaimKind, ExaminedClaim};
 
 /// A file or folder as it was when it was looked at, without its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,9 +42,6 @@ pub struct ReportedFile {
 
 /// How many unchanged files are named.
 const NAMED: usize = 20;
-
-/// The words for a file that is not what was approved.
-const CHANGED_SINCE: &str = "has changed since it was shown";
 
 /// Returns the files that were looked at.
 pub fn seen_files<'e>(examined: impl IntoIterator<Item = &'e ExaminedClaim>) -> impl Iterator<Item = SeenFile> {
@@ -95,8 +92,9 @@ pub fn after_approval(examined: &[ExaminedClaim], now: &[FileIdentity]) -> Optio
             return seen.as_approved();
         }
         same = false;
-        let claim = format!("`{path}` {CHANGED_SINCE}");
-        let told = ExaminedClaim { asks_person: true, ..changed(ClaimFinding::Unverifiable, claim, String::new()) };
+        let told =
+            changed(ClaimFinding::Unverifiable, format!("`{path}` has changed since it was shown"), String::new());
+        let told = ExaminedClaim { asks_person: true, kind: Some(ClaimKind::ChangedSince), ..told };
         told.of(path.clone(), now, "look at it as it is now")
     };
     let examined = examined.iter().map(compare).collect();
@@ -123,7 +121,7 @@ pub fn unchanged_since(rejected: &[ExaminedClaim], now: &[ExaminedClaim]) -> Opt
 
 /// Returns which approved files are not what was shown; nothing if that is not why somebody is asked.
 pub fn changed_since_shown(examined: &[ExaminedClaim]) -> impl Iterator<Item = &ExaminedClaim> {
-    examined.iter().filter(|examined| examined.asks_person && examined.claim.ends_with(CHANGED_SINCE))
+    examined.iter().filter(|examined| examined.asks_person && examined.kind == Some(ClaimKind::ChangedSince))
 }
 
 /// Records that the files of a decision could not be examined.
@@ -165,6 +163,7 @@ impl ExaminedClaim {
                 verdict: ClaimFinding::Verified,
                 seen: String::new(),
                 asks_person: false,
+                kind: None,
                 ..self.clone()
             },
             false => self.clone(),

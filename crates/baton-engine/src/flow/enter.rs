@@ -4,6 +4,7 @@ use baton_protocol::model::Document;
 use baton_protocol::wire::same_word;
 use baton_protocol::workflow::{AgentFields, Duration, Phase};
 
+use super::gates::deciding_checks;
 use super::limits::{self, Next};
 use super::turn::holds;
 use super::{FlowFault, UnfitDocument, complete, gate_evidence, join, requests};
@@ -102,7 +103,8 @@ pub(super) fn enter(
             let mut terms = Terms::between(&*from, HUMAN);
             terms.choices = phase.gate.iter().flat_map(|gate| gate.choices.keys().cloned()).collect();
             terms.approval = phase.gate.as_ref().and_then(|gate| located.definition.approval(gate));
-            terms.look_first = gate_evidence::has_files(&draft.run, &step);
+            let has_checks = phase.gate.as_ref().is_some_and(|gate| !deciding_checks(gate).is_empty());
+            terms.look_first = has_checks || gate_evidence::has_files(&draft.run, &step);
             (terms, asking.gate()?)
         }
         _ => (Terms::between(&*from, GROUP), join::request(&asking)?),

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use baton_protocol::rules::{artifact_changed, claim_refuted};
 
-use crate::evidence::{ClaimFinding, ExaminedClaim, ReportedFile};
+use crate::evidence::{ClaimFinding, ClaimKind, ExaminedClaim, ReportedFile};
 use crate::handover::{earlier_visits, stands_on};
 use crate::run::{Run, TrackedHandoff};
 use crate::step::{Role, Step};
@@ -27,13 +27,26 @@ pub(crate) enum GateLine {
 
 /// Returns whether there are files that a decision at a gate is bound to.
 pub(super) fn has_files(run: &Run, step: &Step) -> bool {
-    visits(run, step).iter().any(|visit| visit.tracked.examined.iter().any(|seen| seen.path.is_some()))
+    visits(run, step).iter().any(|visit| visit.examined().any(|seen| seen.path.is_some()))
 }
 
 /// A visit of a phase that a gate stands on.
 struct StandingVisit<'r> {
     tracked: &'r TrackedHandoff,
     is_last: bool,
+}
+
+impl<'r> StandingVisit<'r> {
+    /// Returns what was seen in it. A gate repeats what was seen before it: its own is only what its commands did.
+    fn examined(&self) -> impl Iterator<Item = &'r ExaminedClaim> + use<'r> {
+        let is_gate = self.tracked.step.role == Role::Gate;
+        self.tracked.examined.iter().filter(move |seen| !is_gate || seen.kind == Some(ClaimKind::GateCheck))
+    }
+
+    /// Returns whether commands were run in it, and nobody has reported anything.
+    fn has_only_commands(&self) -> bool {
+        matches!(self.tracked.step.role, Role::Check | Role::Gate)
+    }
 }
 
 /// Returns all visits of the phases that a gate stands on, the latest first. What an earlier visit made is still there if a later
@@ -61,14 +74,13 @@ pub(super) fn without_files(run: &Run, step: &Step) -> Vec<ExaminedClaim> {
 /// counts.
 pub(crate) fn gate_lines(run: &Run, step: &Step) -> Vec<GateLine> {
     let work = visits(run, step);
-    let is_told = |visit: &&StandingVisit<'_>| {
-        visit.is_last && !visit.tracked.examined.is_empty() && visit.tracked.step.role != Role::Check
-    };
+    let is_told =
+        |visit: &&StandingVisit<'_>| visit.is_last && !visit.tracked.examined.is_empty() && !visit.has_only_commands();
     let told = work.iter().filter(is_told);
     let is_about_files = work.iter().any(|visit| may_write(run, visit.tracked));
     let mut telling = Telling { names_phases: told.count() > 1, is_about_files, ..Telling::default() };
-    for (place, visit) in work.iter().enumerate().filter(|(_, visit)| visit.tracked.step.role != Role::Check) {
-        let paths = visit.tracked.examined.iter().filter_map(|examined| examined.path.clone());
+    for (place, visit) in work.iter().enumerate().filter(|(_, visit)| !visit.has_only_commands()) {
+        let paths = visit.examined().filter_map(|examined| examined.path.clone());
         telling.reported.extend(paths.map(|path| (path, place)));
     }
     for (place, visit) in work.into_iter().enumerate() {
@@ -98,17 +110,16 @@ struct Telling {
 impl Telling {
     fn take(&mut self, visit: &StandingVisit<'_>, place: usize) {
         let tracked = visit.tracked;
-        let is_check = tracked.step.role == Role::Check;
         let mut own = HashSet::new();
         let mut lines = Vec::new();
-        for examined in &tracked.examined {
-            let examined = self.with_phase(tracked, examined);
+        for examined in visit.examined() {
+            let examined = self.with_phase(visit, examined);
             match &examined.path {
                 // A report may name a file as made and as changed: it is the same file, and is told once.
                 Some(path) if self.later.contains(path) => {}
                 // It is told how it differs from what was reported.
                 Some(path)
-                    if (is_check || examined.is_left_alone())
+                    if (visit.has_only_commands() || examined.is_left_alone())
                         && self.reported.get(path).is_some_and(|earlier| *earlier > place) => {}
                 Some(path) => {
                     if !own.insert(path.clone()) {
@@ -128,7 +139,7 @@ impl Telling {
                 None => {}
             }
         }
-        if is_check && visit.is_last {
+        if tracked.step.role == Role::Check && visit.is_last {
             lines.extend(self.other(check(tracked)));
         }
         self.later.extend(own);
@@ -142,11 +153,13 @@ impl Telling {
     }
 
     /// Names the phase of a line, if several have something to say. A check is named in what was seen of it.
-    fn with_phase(&self, tracked: &TrackedHandoff, examined: &ExaminedClaim) -> ExaminedClaim {
+    fn with_phase(&self, visit: &StandingVisit<'_>, examined: &ExaminedClaim) -> ExaminedClaim {
         let mut examined = examined.clone();
-        if self.names_phases && tracked.step.role != Role::Check {
+        // What a gate shows is its own only if its own commands did it.
+        examined.kind = examined.kind.filter(|kind| *kind != ClaimKind::GateCheck);
+        if self.names_phases && !visit.has_only_commands() {
             let last = if examined.seen.is_empty() { &mut examined.claim } else { &mut examined.seen };
-            *last = format!("{last} · phase {}", tracked.step.phase);
+            *last = format!("{last} · phase {}", visit.tracked.step.phase);
         }
         examined
     }

@@ -4,7 +4,7 @@ use baton_protocol::model::request::{Context, Gate};
 use baton_protocol::model::terms::{GateType, HandoffKind};
 use baton_protocol::model::{Report, Request};
 use baton_protocol::wire::same_word;
-use baton_protocol::workflow::GateFields;
+use baton_protocol::workflow::{CheckFields, GateFields};
 use serde_json::{Map, Value};
 
 use super::enter::aside;
@@ -167,6 +167,12 @@ pub(crate) fn gate_of<'r>(run: &'r Run, tracked: &TrackedHandoff) -> Option<&'r 
         }
         _ => None,
     }
+}
+
+/// Returns the checks that decide a gate in place of a person; nobody but a person can choose.
+pub(crate) fn deciding_checks(gate: &GateFields) -> &[CheckFields] {
+    let is_auto = gate.r#type == Some(GateType::Auto) && gate.choices.is_empty();
+    if is_auto { &gate.checks } else { &[] }
 }
 
 /// Whoever has asked something wants to see the answer.

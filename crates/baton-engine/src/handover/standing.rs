@@ -1,4 +1,4 @@
-//! What a step stands on: the work and the checks that were finished on the way to it.
+//! What a step stands on: the work, the checks and the gates that were finished on the way to it.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -7,7 +7,7 @@ use crate::handoff::State;
 use crate::run::{Run, TrackedHandoff};
 use crate::step::{Role, Step};
 
-/// Returns the agents' work and the checks that a step stands on, the latest first: of each phase on the way to it the last
+/// Returns the agents' work, the checks and the gates that a step stands on, the latest first: of each phase on the way to it the last
 /// visit, also inside of groups and nested workflows. What goes on beside it is not on its way.
 pub(crate) fn stands_on<'r>(run: &'r Run, step: &'r Step) -> Vec<&'r TrackedHandoff> {
     let mut walk = Walk { run, phases: HashSet::new(), found: Vec::new() };
@@ -40,8 +40,8 @@ struct Walk<'r> {
 impl<'r> Walk<'r> {
     fn take(&mut self, tracked: &'r TrackedHandoff) {
         match tracked.step.role {
-            Role::Work | Role::Check | Role::Group if !self.phases.insert(&tracked.step.phase) => {}
-            Role::Work | Role::Check => {
+            Role::Work | Role::Check | Role::Gate | Role::Group if !self.phases.insert(&tracked.step.phase) => {}
+            Role::Work | Role::Check | Role::Gate => {
                 let help = self.run.about(&tracked.handoff.id).filter(|other| other.step.role == Role::Delegation);
                 let is_done = |tracked: &&TrackedHandoff| matches!(tracked.handoff.state, State::Completed { .. });
                 self.found.extend([tracked].into_iter().chain(help).filter(is_done));
@@ -50,7 +50,7 @@ impl<'r> Walk<'r> {
                 let members: Vec<&TrackedHandoff> = self.run.members(&tracked.handoff.id).collect();
                 members.into_iter().rev().for_each(|member| self.take(member));
             }
-            Role::Run | Role::Gate | Role::Delegation | Role::Escalation | Role::Failure | Role::Limit => {}
+            Role::Run | Role::Delegation | Role::Escalation | Role::Failure | Role::Limit => {}
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Acknowledge: the claimant says that it understood the request, or asks a person for what is missing.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use super::claim::held;
 use super::{Action, Refusal};
 use crate::Fence;
 use crate::handoff::{Ask, Handoff, State, WrittenDocument, later};
+use crate::known::CommandAuthor;
 
 /// Say whether the request was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub struct Acknowledge {
     pub understood: bool,
     /// The acknowledgment.
     pub document: WrittenDocument,
+    /// Who sent it, where a door knows.
+    pub author: Option<Arc<CommandAuthor>>,
 }
 
 impl Acknowledge {

@@ -1,10 +1,13 @@
 //! Claim: one claimant gets a lease and a fencing token that is higher than every one before it.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use super::{Action, LEASE_MS_MAX, Refusal};
 use crate::Fence;
 use crate::handoff::{Digest, Handoff, Lease, State, later};
+use crate::known::CommandAuthor;
 use crate::protection::Protection;
 use crate::sabotage::{Bug, planted};
 use crate::session::SessionTurn;
@@ -31,6 +34,8 @@ pub struct Claim {
     pub protection: Option<Protection>,
     /// Which turn of which session the attempt is, where its program keeps sessions.
     pub session: Option<SessionTurn>,
+    /// Who sent it, where a door knows.
+    pub author: Option<Arc<CommandAuthor>>,
 }
 
 impl Claim {
@@ -47,6 +52,7 @@ impl Claim {
             baseline: None,
             protection: None,
             session: None,
+            author: None,
         }
     }
 
@@ -137,8 +143,6 @@ pub fn readable_claimant(claimant: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::handoff::StateName;
     use crate::lifecycle::table::sample;

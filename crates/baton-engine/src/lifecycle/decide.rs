@@ -99,6 +99,7 @@ impl Decide {
         let key = signature.map(|signature| format!(" {}", signature.key)).unwrap_or_default();
         let by = Some(shortened(&format!("{} ({}{key})", self.who(), self.way())));
         Some(RefusedCommand {
+            author: None,
             command: "decide".to_owned(),
             fence: Fence(0),
             why: shortened(&refusal.to_string()),

@@ -1,5 +1,6 @@
 //! Fail: an attempt went wrong. The policy decides whether another one follows, and when.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -10,6 +11,7 @@ use super::{Action, Refusal};
 use crate::Fence;
 use crate::failure::{Code, Failure, Transience};
 use crate::handoff::{About, Digest, Handoff, State, WrittenDocument, whole};
+use crate::known::CommandAuthor;
 use crate::retry::Policy;
 use crate::sabotage::{Bug, planted};
 use crate::session::Spent;
@@ -33,6 +35,8 @@ pub struct Fail {
     pub skills: Option<Vec<String>>,
     /// Whether and when another attempt follows.
     pub again: Again,
+    /// Who sent it, where a door knows.
+    pub author: Option<Arc<CommandAuthor>>,
 }
 
 /// What follows a failed attempt.
@@ -52,8 +56,8 @@ pub enum Again {
 impl Fail {
     /// Makes a failure of which nothing else is known.
     pub fn new(fence: Fence, failure: Failure, dice: f64) -> Fail {
-        let (document, changed, spent, skills, again) = (None, Vec::new(), None, None, Again::Policy);
-        Fail { fence, failure, document, dice, changed, spent, skills, again }
+        let (document, changed, spent, skills, again, author) = (None, Vec::new(), None, None, Again::Policy, None);
+        Fail { fence, failure, document, dice, changed, spent, skills, again, author }
     }
 
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {

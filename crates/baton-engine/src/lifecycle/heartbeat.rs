@@ -1,11 +1,14 @@
 //! Heartbeat: the work goes on, so the lease does.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use super::claim::held;
 use super::{Action, LEASE_MS_MAX, Refusal};
 use crate::Fence;
 use crate::handoff::{Digest, Handoff, later};
+use crate::known::CommandAuthor;
 use crate::session::Spent;
 
 /// Say that the work goes on.
@@ -21,12 +24,14 @@ pub struct Heartbeat {
     pub session: Option<String>,
     /// What the attempt has spent so far, where its program tells.
     pub spent: Option<Spent>,
+    /// Who sent it, where a door knows.
+    pub author: Option<Arc<CommandAuthor>>,
 }
 
 impl Heartbeat {
     /// Makes a heartbeat that only says that the work goes on.
     pub fn new(fence: Fence) -> Heartbeat {
-        Heartbeat { fence, lease_ms: None, baseline: None, session: None, spent: None }
+        Heartbeat { fence, lease_ms: None, baseline: None, session: None, spent: None, author: None }
     }
 
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {

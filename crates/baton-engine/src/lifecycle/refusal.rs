@@ -1,9 +1,12 @@
 //! Refusals: why a command has no effect. A late report is refused and journalled; nothing else of it remains.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use crate::Fence;
 use crate::handoff::{Digest, StateName, WrittenDocument};
+use crate::known::CommandAuthor;
 
 /// Why a command has no effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -138,6 +141,8 @@ pub struct RefusedCommand {
     pub document: Option<WrittenDocument>,
     /// Who decided what they may not decide, and how.
     pub by: Option<String>,
+    /// Who sent what came too late, where a door knows.
+    pub author: Option<Arc<CommandAuthor>>,
 }
 
 /// What each refusal means, by the word used in the documentation.

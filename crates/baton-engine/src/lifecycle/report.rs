@@ -1,5 +1,7 @@
 //! Report: what came out of an attempt. Only the claim that holds the lease is heard, and only once.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use super::claim::held;
@@ -8,6 +10,7 @@ use super::{Action, Refusal};
 use crate::Fence;
 use crate::evidence::{self, ExaminedClaim, Transcript};
 use crate::handoff::{Ask, Digest, Handoff, State, WrittenDocument};
+use crate::known::CommandAuthor;
 use crate::sabotage::{Bug, planted};
 use crate::session::Spent;
 
@@ -30,6 +33,8 @@ pub struct HandIn {
     pub transcript: Option<Transcript>,
     /// What Baton saw of a command that it ran itself. What agents report is verified in a step of its own.
     pub examined: Vec<ExaminedClaim>,
+    /// Who sent it, where a door knows.
+    pub author: Option<Arc<CommandAuthor>>,
 }
 
 /// How an attempt ended that did not fail.
@@ -60,6 +65,7 @@ impl HandIn {
             changed: Vec::new(),
             transcript: None,
             examined: Vec::new(),
+            author: None,
         }
     }
 

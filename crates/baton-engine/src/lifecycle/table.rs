@@ -142,7 +142,7 @@ pub(crate) mod sample {
     }
 
     pub(crate) fn acknowledge(fence: Fence, understood: bool) -> Command {
-        Command::Acknowledge(Acknowledge { fence, understood, document: written("understood") })
+        Command::Acknowledge(Acknowledge { fence, understood, document: written("understood"), author: None })
     }
 
     pub(crate) fn heartbeat(fence: Fence) -> Command {
@@ -262,6 +262,7 @@ pub(crate) mod sample {
             why: "late".to_owned(),
             document: Some(written("too late")),
             by: None,
+            author: None,
         };
         let not_named = RefusedCommand {
             command: "decide".to_owned(),
@@ -269,6 +270,7 @@ pub(crate) mod sample {
             why: "carl may not decide this; approvers: ana".to_owned(),
             document: None,
             by: Some("carl (cli)".to_owned()),
+            author: None,
         };
         let first = Fact::Accepted(Box::new(accept()));
         let approvals = [approvals(), Fact::from(known(HowKnown::Account)), Fact::from(known(signature()))];

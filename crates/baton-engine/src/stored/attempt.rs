@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::decision::StoredAuthor;
 use super::document::{StoredFailure, StoredWritten, owned, stored};
 use super::evidence::{StoredExamined, StoredTranscript};
 use super::finite;
@@ -33,6 +34,8 @@ pub(super) struct StoredClaim<'s> {
     protection: Option<StoredProtection<'s>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     session: Option<StoredSession<'s>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    author: Option<StoredAuthor<'s>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,6 +61,8 @@ pub(super) struct StoredAcknowledge<'s> {
     fence: Fence,
     understood: bool,
     document: StoredWritten<'s>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    author: Option<StoredAuthor<'s>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -70,6 +75,8 @@ pub(super) struct StoredHeartbeat<'s> {
     session: Option<Cow<'s, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     spent: Option<Spent>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    author: Option<StoredAuthor<'s>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -90,6 +97,8 @@ pub(super) struct StoredReport<'s> {
     transcript: Option<StoredTranscript<'s>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     examined: Vec<StoredExamined<'s>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    author: Option<StoredAuthor<'s>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -116,6 +125,8 @@ pub(super) struct StoredFail<'s> {
     skills: Option<Cow<'s, [String]>>,
     #[serde(default, skip_serializing_if = "StoredAgain::is_policy")]
     again: StoredAgain,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    author: Option<StoredAuthor<'s>>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -152,8 +163,18 @@ pub(super) struct StoredRelease<'s> {
 
 impl<'s> From<&'s Claim> for StoredClaim<'s> {
     fn from(claim: &'s Claim) -> Self {
-        let Claim { claimant, lease_ms, prompt_tokens, driver, times_itself, moved, baseline, protection, session } =
-            claim;
+        let Claim {
+            claimant,
+            lease_ms,
+            prompt_tokens,
+            driver,
+            times_itself,
+            moved,
+            baseline,
+            protection,
+            session,
+            author,
+        } = claim;
         StoredClaim {
             claimant: claimant.into(),
             lease_ms: *lease_ms,
@@ -164,6 +185,7 @@ impl<'s> From<&'s Claim> for StoredClaim<'s> {
             baseline: baseline.as_ref().map(Cow::Borrowed),
             protection: protection.as_ref().map(StoredProtection::from),
             session: session.as_ref().map(StoredSession::from),
+            author: StoredAuthor::of(author),
         }
     }
 }
@@ -180,6 +202,7 @@ impl From<StoredClaim<'_>> for Claim {
             baseline,
             protection,
             session,
+            author,
         } = stored;
         Claim {
             claimant: claimant.into_owned(),
@@ -191,6 +214,7 @@ impl From<StoredClaim<'_>> for Claim {
             baseline: baseline.map(Cow::into_owned),
             protection: protection.map(Protection::from),
             session: session.map(SessionTurn::from),
+            author: author.map(StoredAuthor::author),
         }
     }
 }
@@ -231,37 +255,41 @@ impl From<StoredProtection<'_>> for Protection {
 
 impl<'s> From<&'s Acknowledge> for StoredAcknowledge<'s> {
     fn from(acknowledge: &'s Acknowledge) -> Self {
-        let Acknowledge { fence, understood, document } = acknowledge;
-        StoredAcknowledge { fence: *fence, understood: *understood, document: document.into() }
+        let Acknowledge { fence, understood, document, author } = acknowledge;
+        let author = StoredAuthor::of(author);
+        StoredAcknowledge { fence: *fence, understood: *understood, document: document.into(), author }
     }
 }
 
 impl From<StoredAcknowledge<'_>> for Acknowledge {
     fn from(stored: StoredAcknowledge<'_>) -> Self {
-        let StoredAcknowledge { fence, understood, document } = stored;
-        Acknowledge { fence, understood, document: document.into() }
+        let StoredAcknowledge { fence, understood, document, author } = stored;
+        let author = author.map(StoredAuthor::author);
+        Acknowledge { fence, understood, document: document.into(), author }
     }
 }
 
 impl<'s> From<&'s Heartbeat> for StoredHeartbeat<'s> {
     fn from(heartbeat: &'s Heartbeat) -> Self {
-        let Heartbeat { fence, lease_ms, baseline, session, spent } = heartbeat;
+        let Heartbeat { fence, lease_ms, baseline, session, spent, author } = heartbeat;
+        let author = StoredAuthor::of(author);
         let (baseline, session) = (baseline.as_ref().map(Cow::Borrowed), session.as_ref().map(Cow::from));
-        StoredHeartbeat { fence: *fence, lease_ms: *lease_ms, baseline, session, spent: *spent }
+        StoredHeartbeat { fence: *fence, lease_ms: *lease_ms, baseline, session, spent: *spent, author }
     }
 }
 
 impl From<StoredHeartbeat<'_>> for Heartbeat {
     fn from(stored: StoredHeartbeat<'_>) -> Self {
-        let StoredHeartbeat { fence, lease_ms, baseline, session, spent } = stored;
+        let StoredHeartbeat { fence, lease_ms, baseline, session, spent, author } = stored;
+        let author = author.map(StoredAuthor::author);
         let (baseline, session) = (baseline.map(Cow::into_owned), session.map(Cow::into_owned));
-        Heartbeat { fence, lease_ms, baseline, session, spent }
+        Heartbeat { fence, lease_ms, baseline, session, spent, author }
     }
 }
 
 impl<'s> From<&'s HandIn> for StoredReport<'s> {
     fn from(report: &'s HandIn) -> Self {
-        let HandIn { fence, ending, document, spent, skills, changed, transcript, examined } = report;
+        let HandIn { fence, ending, document, spent, skills, changed, transcript, examined, author } = report;
         StoredReport {
             fence: *fence,
             ending: ending.into(),
@@ -272,13 +300,14 @@ impl<'s> From<&'s HandIn> for StoredReport<'s> {
             changed: changed.into(),
             transcript: transcript.as_ref().map(StoredTranscript::from),
             examined: stored(examined),
+            author: StoredAuthor::of(author),
         }
     }
 }
 
 impl From<StoredReport<'_>> for HandIn {
     fn from(stored: StoredReport<'_>) -> Self {
-        let StoredReport { fence, ending, document, tokens_used, spent, skills, changed, transcript, examined } =
+        let StoredReport { fence, ending, document, tokens_used, spent, skills, changed, transcript, examined, author } =
             stored;
         let older = || Some(Spent { output: tokens_used?, ..Spent::default() });
         HandIn {
@@ -290,6 +319,7 @@ impl From<StoredReport<'_>> for HandIn {
             changed: changed.into_owned(),
             transcript: transcript.map(Transcript::from),
             examined: owned(examined),
+            author: author.map(StoredAuthor::author),
         }
     }
 }
@@ -318,7 +348,7 @@ impl From<StoredEnding<'_>> for Ending {
 
 impl<'s> From<&'s Fail> for StoredFail<'s> {
     fn from(fail: &'s Fail) -> Self {
-        let Fail { fence, failure, document, dice, changed, spent, skills, again } = fail;
+        let Fail { fence, failure, document, dice, changed, spent, skills, again, author } = fail;
         StoredFail {
             fence: *fence,
             failure: failure.into(),
@@ -333,13 +363,14 @@ impl<'s> From<&'s Fail> for StoredFail<'s> {
                 Again::Fresh => StoredAgain::Fresh,
                 Again::At(time) => StoredAgain::At(*time),
             },
+            author: StoredAuthor::of(author),
         }
     }
 }
 
 impl From<StoredFail<'_>> for Fail {
     fn from(stored: StoredFail<'_>) -> Self {
-        let StoredFail { fence, failure, document, dice, changed, spent, skills, again } = stored;
+        let StoredFail { fence, failure, document, dice, changed, spent, skills, again, author } = stored;
         Fail {
             fence,
             failure: failure.into(),
@@ -354,6 +385,7 @@ impl From<StoredFail<'_>> for Fail {
                 StoredAgain::Fresh => Again::Fresh,
                 StoredAgain::At(time) => Again::At(time),
             },
+            author: author.map(StoredAuthor::author),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Decisions about a handoff from outside: by a person, by the run, or by the handoff that it waited for.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,7 @@ use super::document::StoredWritten;
 use crate::Fence;
 use crate::door::Door;
 use crate::handoff::{Digest, WrittenDocument};
-use crate::known::HowKnown;
+use crate::known::{CommandAuthor, HowKnown};
 use crate::lifecycle::{Cancel, Decide, Decision, RefusedCommand, Requeue, Resume, Route, SkippedPhase};
 use crate::ssh::Signature;
 
@@ -39,7 +40,7 @@ enum StoredDecision<'s> {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum StoredKnown<'s> {
+pub(super) enum StoredKnown<'s> {
     #[default]
     Unproven,
     Account,
@@ -48,7 +49,7 @@ enum StoredKnown<'s> {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct StoredSignature<'s> {
+pub(super) struct StoredSignature<'s> {
     key: Cow<'s, str>,
     armoured: Cow<'s, str>,
 }
@@ -93,6 +94,31 @@ pub(super) struct StoredRefused<'s> {
     document: Option<StoredWritten<'s>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     by: Option<Cow<'s, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    author: Option<StoredAuthor<'s>>,
+}
+
+/// Who sent a command, and through which door.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredAuthor<'s> {
+    name: Cow<'s, str>,
+    #[serde(default, skip_serializing_if = "StoredKnown::is_unproven")]
+    known: StoredKnown<'s>,
+    door: Door,
+}
+
+impl<'s> StoredAuthor<'s> {
+    /// Returns how an author is stored, if there is one.
+    pub(super) fn of(author: &'s Option<Arc<CommandAuthor>>) -> Option<StoredAuthor<'s>> {
+        let CommandAuthor { name, known, door } = author.as_deref()?;
+        Some(StoredAuthor { name: name.into(), known: known.into(), door: *door })
+    }
+
+    /// Returns the author.
+    pub(super) fn author(self) -> Arc<CommandAuthor> {
+        let StoredAuthor { name, known, door } = self;
+        Arc::new(CommandAuthor { name: name.into_owned(), known: known.into(), door })
+    }
 }
 
 impl StoredKnown<'_> {
@@ -260,26 +286,28 @@ impl From<StoredRoute<'_>> for Route {
 
 impl<'s> From<&'s RefusedCommand> for StoredRefused<'s> {
     fn from(refused: &'s RefusedCommand) -> Self {
-        let RefusedCommand { command, fence, why, document, by } = refused;
+        let RefusedCommand { command, fence, why, document, by, author } = refused;
         StoredRefused {
             command: command.into(),
             fence: *fence,
             why: why.into(),
             document: document.as_ref().map(StoredWritten::from),
             by: by.as_deref().map(Cow::Borrowed),
+            author: StoredAuthor::of(author),
         }
     }
 }
 
 impl From<StoredRefused<'_>> for RefusedCommand {
     fn from(stored: StoredRefused<'_>) -> Self {
-        let StoredRefused { command, fence, why, document, by } = stored;
+        let StoredRefused { command, fence, why, document, by, author } = stored;
         RefusedCommand {
             command: command.into_owned(),
             fence,
             why: why.into_owned(),
             document: document.map(WrittenDocument::from),
             by: by.map(Cow::into_owned),
+            author: author.map(StoredAuthor::author),
         }
     }
 }

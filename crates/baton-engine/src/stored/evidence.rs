@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::document::{owned, stored};
 use super::finite;
 use crate::Fence;
-use crate::evidence::{ClaimFinding, ExaminedClaim, SeenFile, Transcript};
+use crate::evidence::{ClaimFinding, ClaimKind, ExaminedClaim, SeenFile, Transcript};
 use crate::handoff::Digest;
 use crate::lifecycle::{Verdict, Verify};
 
@@ -56,6 +56,8 @@ pub(super) struct StoredExamined<'s> {
     allowed: Option<Cow<'s, str>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     asks_person: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kind: Option<ClaimKind>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -127,7 +129,7 @@ impl From<StoredVerdict<'_>> for Verdict {
 
 impl<'s> From<&'s ExaminedClaim> for StoredExamined<'s> {
     fn from(examined: &'s ExaminedClaim) -> Self {
-        let ExaminedClaim { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person } = examined;
+        let ExaminedClaim { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person, kind } = examined;
         StoredExamined {
             rule: rule.into(),
             claim: claim.into(),
@@ -138,13 +140,14 @@ impl<'s> From<&'s ExaminedClaim> for StoredExamined<'s> {
             mark: mark.as_deref().map(Cow::Borrowed),
             allowed: allowed.as_deref().map(Cow::Borrowed),
             asks_person: *asks_person,
+            kind: *kind,
         }
     }
 }
 
 impl From<StoredExamined<'_>> for ExaminedClaim {
     fn from(stored: StoredExamined<'_>) -> Self {
-        let StoredExamined { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person } = stored;
+        let StoredExamined { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person, kind } = stored;
         ExaminedClaim {
             rule: rule.into_owned(),
             claim: claim.into_owned(),
@@ -155,6 +158,7 @@ impl From<StoredExamined<'_>> for ExaminedClaim {
             mark: mark.map(Cow::into_owned),
             allowed: allowed.map(Cow::into_owned),
             asks_person,
+            kind,
         }
     }
 }

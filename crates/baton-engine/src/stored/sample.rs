@@ -1,17 +1,19 @@
 //! Facts and a handoff in which nothing is left out: what is stored of every field.
 
+use std::sync::Arc;
+
 use baton_protocol::model::terms::Priority;
 use jiff::Timestamp;
 
 use crate::Fence;
 use crate::approval::{Approval, Approver, Key, Vote};
 use crate::door::Door;
-use crate::evidence::{ClaimFinding, ExaminedClaim, SeenFile, Transcript};
+use crate::evidence::{ClaimFinding, ClaimKind, ExaminedClaim, SeenFile, Transcript};
 use crate::failure::{Code, CommandStream, Failure, Transience};
 use crate::handoff::{About, Ask, Digest, Handoff, Lease, Note, State, StateName, Terms, WrittenDocument};
 use crate::id::HandoffId;
 use crate::journal::Fact;
-use crate::known::HowKnown;
+use crate::known::{CommandAuthor, HowKnown};
 use crate::lifecycle::table::sample;
 use crate::lifecycle::{
     Accept, Acknowledge, Again, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, HandIn, Heartbeat,
@@ -110,7 +112,13 @@ fn examined() -> ExaminedClaim {
         mark: some("mark"),
         allowed: some("allowed"),
         asks_person: true,
+        kind: Some(ClaimKind::Unchanged),
     }
+}
+
+fn author() -> Option<Arc<CommandAuthor>> {
+    let (name, known) = (text("name"), HowKnown::Token(text("token")));
+    Some(Arc::new(CommandAuthor { name, known, door: Door::Http }))
 }
 
 fn claim(protection: Protection) -> Command {
@@ -124,6 +132,7 @@ fn claim(protection: Protection) -> Command {
         baseline: Some(digest("baseline")),
         protection: Some(protection),
         session: Some(SessionTurn { id: some("session"), goes_on: true, repairs: true }),
+        author: author(),
     })
 }
 
@@ -138,6 +147,7 @@ fn report(ending: Ending) -> Command {
         changed: several("changed"),
         transcript: Some(Transcript { path: text("path"), sha256: text("sha256") }),
         examined: vec![examined()],
+        author: author(),
         ..HandIn::new(Fence(1), ending, written())
     })
 }
@@ -178,18 +188,20 @@ pub(super) fn facts() -> Vec<Fact> {
         why: text("why"),
         document: Some(written()),
         by: some("by"),
+        author: author(),
     };
     let signature = Signature { key: text("key"), armoured: text("armoured") };
     let commands = [
         claim(Protection::Bubblewrap),
         claim(Protection::Landlock { why: text("why") }),
         claim(Protection::Nothing { why: text("why") }),
-        Command::Acknowledge(Acknowledge { fence: Fence(1), understood: true, document: written() }),
+        Command::Acknowledge(Acknowledge { fence: Fence(1), understood: true, document: written(), author: author() }),
         Command::Heartbeat(Heartbeat {
             lease_ms: Some(2),
             baseline: Some(digest("baseline")),
             session: some("session"),
             spent: Some(spent()),
+            author: author(),
             ..Heartbeat::new(Fence(1))
         }),
         report(Ending::Complete),
@@ -202,6 +214,7 @@ pub(super) fn facts() -> Vec<Fact> {
             spent: Some(spent()),
             skills: Some(several("skills")),
             again: Again::At(Timestamp::UNIX_EPOCH),
+            author: author(),
             ..Fail::new(Fence(1), failure(), 0.5)
         }),
         verify(Verdict::Verified),

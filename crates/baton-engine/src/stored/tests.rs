@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::body::BesideBody;
 use super::*;
-use crate::evidence::ClaimFinding;
+use crate::evidence::{ClaimFinding, ClaimKind};
 use crate::failure::Transience;
 use crate::handoff::{About, Ask, Handoff};
 use crate::journal::Fact;
@@ -53,7 +53,7 @@ fn what_digests_are_computed_from_is_stored_as_ever() {
 
 #[test]
 fn words_of_closed_vocabularies_are_stored_as_ever() {
-    let words: [(Value, &str); 23] = [
+    let words: [(Value, &str); 27] = [
         (json!(Ask::Review), "review"),
         (json!(Ask::Clarification), "clarification"),
         (json!(Ask::Gate), "gate"),
@@ -77,6 +77,10 @@ fn words_of_closed_vocabularies_are_stored_as_ever() {
         (json!(ClaimFinding::Verified), "verified"),
         (json!(ClaimFinding::Refuted), "refuted"),
         (json!(ClaimFinding::Unverifiable), "unverifiable"),
+        (json!(ClaimKind::Unchanged), "unchanged"),
+        (json!(ClaimKind::Unbound), "unbound"),
+        (json!(ClaimKind::ChangedSince), "changed_since"),
+        (json!(ClaimKind::GateCheck), "gate_check"),
     ];
     for (stored, word) in words {
         assert_eq!(stored, word);

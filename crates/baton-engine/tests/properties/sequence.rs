@@ -130,7 +130,9 @@ impl Step {
         let by = "ana".to_owned();
         match self.ask.clone() {
             Asked::Claim(lease_ms) => Command::Claim(Claim::by("w", lease_ms)),
-            Asked::Acknowledge(understood) => Command::Acknowledge(Acknowledge { fence, understood, document }),
+            Asked::Acknowledge(understood) => {
+                Command::Acknowledge(Acknowledge { fence, understood, document, author: None })
+            }
             Asked::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { lease_ms, ..Heartbeat::new(fence) }),
             Asked::Report(ending) => Command::Report(HandIn::new(fence, ending, document)),
             Asked::Fail(code, documented, dice) => {

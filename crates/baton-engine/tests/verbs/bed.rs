@@ -56,7 +56,7 @@ impl Bed {
     /// Claims the next handoff from a queue.
     pub(crate) async fn claim(&self, queue: &str) -> Handoff {
         let (agent, claimant) = (queue.to_owned(), "worker".to_owned());
-        let wish = ClaimRequest { agent, claimant, lease_ms: 60_000, count: 1, times_itself: false };
+        let wish = ClaimRequest { agent, claimant, lease_ms: 60_000, count: 1, times_itself: false, author: None };
         self.engine.store.claim(&wish, self.now()).await.unwrap().remove(0).handoff
     }
 

@@ -13,7 +13,7 @@ use crate::documents::{REQUEST, with};
 /// Claims whatever is ready for `finder` now, as a worker that does not wait does.
 async fn claim(bed: &Bed) -> Vec<Handoff> {
     let (agent, claimant) = ("finder".to_owned(), "worker".to_owned());
-    let wanted = ClaimRequest { agent, claimant, lease_ms: 60_000, count: 9, times_itself: false };
+    let wanted = ClaimRequest { agent, claimant, lease_ms: 60_000, count: 9, times_itself: false, author: None };
     let look = async || {
         let claimed = bed.engine.store.claim(&wanted, bed.now()).await?;
         Ok(Some(claimed).filter(|claimed| !claimed.is_empty()))

@@ -17,7 +17,8 @@ pub fn is_blockless(text: &str) -> bool {
     }
 }
 
-fn is_object(block: &Block<'_>) -> bool {
+/// Returns whether a block holds an object.
+pub(crate) fn is_object(block: &Block<'_>) -> bool {
     matches!(block.parse(), Ok(Node::Object(_)))
 }
 

@@ -78,6 +78,7 @@ pub(crate) async fn claim(
         count: count(new.count)?,
         times_itself: new.times_itself.unwrap_or(false),
         agent,
+        author: None,
     };
     let wait = optional("/wait", new.wait.as_deref(), duration)?.unwrap_or_default().min(WAIT_MAX);
     let claimed = claim_within(&server, &principal, &wanted, wait).await?;
@@ -110,11 +111,11 @@ async fn claim_within(
     wanted: &ClaimRequest,
     limit: Duration,
 ) -> Result<Vec<ClaimedHandoff>, ProblemJson> {
-    let end = Instant::now() + limit;
+    let (engine, end) = (principal.engine(server), Instant::now() + limit);
     // Before the first look: what happens while we look is heard.
     let mut live = server.hub.listen();
     loop {
-        let claimed = server.engine.claim(wanted).await?;
+        let claimed = engine.claim(wanted).await?;
         if !claimed.is_empty() || Instant::now() >= end {
             return Ok(claimed);
         }

@@ -78,7 +78,7 @@ pub(crate) async fn acknowledge(
         }
         None => None,
     };
-    Ok(Json(form.applied(&server, &server.engine.acknowledge(&handoff, Fence(new.fence), given).await?)))
+    Ok(Json(form.applied(&server, &principal.engine(&server).acknowledge(&handoff, Fence(new.fence), given).await?)))
 }
 
 /// A sign of life.
@@ -103,7 +103,7 @@ pub(crate) async fn heartbeat(
 ) -> Result<Json<Value>, ProblemJson> {
     let handoff = worked_on(&server, &principal, &id).await?;
     let lease = optional("/lease", new.lease.as_deref(), lease)?;
-    Ok(Json(form.applied(&server, &server.engine.heartbeat(&handoff, Fence(new.fence), lease).await?)))
+    Ok(Json(form.applied(&server, &principal.engine(&server).heartbeat(&handoff, Fence(new.fence), lease).await?)))
 }
 
 /// What came out of an attempt.
@@ -154,7 +154,7 @@ pub(crate) async fn report(
         fence,
         changed: server.host.changed(&handoff, fence).await,
     };
-    Ok(Json(form.applied(&server, &server.engine.report(handed_in, next).await?)))
+    Ok(Json(form.applied(&server, &principal.engine(&server).report(handed_in, next).await?)))
 }
 
 /// Makes the handoff that comes next, in the same run. Whoever sends it may do no more than with a request of its own.
@@ -215,7 +215,7 @@ pub(crate) async fn fail(
     };
     let fence = Fence(new.fence);
     let changed = server.host.changed(&handoff, fence).await;
-    Ok(Json(form.applied(&server, &server.engine.fail(&handoff, fence, failure, document, changed).await?)))
+    Ok(Json(form.applied(&server, &principal.engine(&server).fail(&handoff, fence, failure, document, changed).await?)))
 }
 
 /// Why something is called off.

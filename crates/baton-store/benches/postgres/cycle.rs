@@ -44,6 +44,7 @@ pub(crate) fn wish(agent: &str, count: u32) -> ClaimRequest {
         lease_ms: 60_000,
         count,
         times_itself: false,
+        author: None,
     }
 }
 
@@ -74,7 +75,7 @@ async fn run(store: &Arc<Postgres>, clients: usize, time: Duration) -> u64 {
             let agent = format!("agent-{number}");
             let mut cycles = 0;
             while Instant::now() < end {
-                cycle(&store, &agent).await;
+                complete(&store, &agent).await;
                 cycles += 1;
             }
             cycles
@@ -88,7 +89,8 @@ async fn run(store: &Arc<Postgres>, clients: usize, time: Duration) -> u64 {
     cycles
 }
 
-async fn cycle(store: &Postgres, agent: &str) {
+/// Sends a request to an agent, claims it and completes it.
+pub(crate) async fn complete(store: &Postgres, agent: &str) {
     store.accept(vec![request(agent)], now()).await.unwrap();
     let claimed = store.claim(&wish(agent, 1), now()).await.unwrap();
     let handoff = &claimed.first().expect("only we claim for this agent").handoff;

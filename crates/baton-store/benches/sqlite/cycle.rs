@@ -71,6 +71,7 @@ pub(crate) async fn claim(store: &dyn Store, claimant: &str) -> ClaimedHandoff {
         lease_ms: 60_000,
         count: 1,
         times_itself: false,
+        author: None,
     };
     loop {
         if let Some(claimed) = store.claim(&wish, now()).await.expect("a claim").pop() {

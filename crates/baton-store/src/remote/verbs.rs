@@ -23,7 +23,7 @@ pub(super) fn of_command(id: &HandoffId, command: &Command) -> Result<Verb, Stor
     let of_handoff =
         |word: &str, body: Value| Ok(Verb { path: format!("/api/v1/handoffs/{id}/{word}"), body, is_repeatable });
     match command {
-        Command::Acknowledge(Acknowledge { fence, understood: _, document }) => {
+        Command::Acknowledge(Acknowledge { fence, document, .. }) => {
             of_handoff("acknowledgment", with_document(*fence, document))
         }
         Command::Heartbeat(Heartbeat { fence, lease_ms, .. }) => {

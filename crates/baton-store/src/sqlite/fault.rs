@@ -50,6 +50,7 @@ pub(super) fn at(path: &Path, error: StoreError) -> StoreError {
     match error {
         StoreError::Unreachable(why) => StoreError::Unreachable(named(why)),
         StoreError::Unwritable(why) => StoreError::Unwritable(named(why)),
+        StoreError::Gone(why) => StoreError::Gone(named(why)),
         StoreError::Damaged(why) => StoreError::Damaged(named(why)),
         StoreError::Newer(why) => StoreError::Newer(named(why)),
         StoreError::Failed(why) => StoreError::Failed(named(why)),

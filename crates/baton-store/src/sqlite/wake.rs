@@ -1,5 +1,6 @@
 //! Waking those who wait, also in other processes: whoever has changed something writes to a file that they watch, each to
-//! its own place in it, so that nobody is woken by its own bell.
+//! its own place in it, so that nobody is woken by its own bell. Whoever listens says so in the same file; where nobody
+//! does, nobody rings.
 //!
 //! That is a hint. Where no watching works (some network file systems) those who wait look again every second.
 
@@ -15,11 +16,22 @@ use baton_engine::store::StoreError;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::watch;
 
+use crate::boot_time::boot_time;
+
 /// How long to believe that nothing has happened.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// How many places the file has. Two processes that have drawn the same one may miss each other's bell, and look again.
 const PLACES: usize = 512;
+
+/// How long somebody is taken to listen after saying so. Whoever was killed is rung for in vain for that long.
+const LISTENS: Duration = Duration::from_secs(60);
+
+/// How often whoever waits says again that they listen.
+const SAY_AGAIN: Duration = Duration::from_secs(10);
+
+/// How many bytes the bells take, and then those who listen.
+const HALF: usize = PLACES * size_of::<u64>();
 
 /// Rings for those who wait, and waits.
 pub(super) struct Wake {
@@ -36,6 +48,8 @@ struct Bell {
     place: usize,
     /// The number there: another one after every ring.
     rung: AtomicU64,
+    /// When this process said last that it listens, in seconds since the machine was started.
+    said: AtomicU64,
 }
 
 /// The content of all places.
@@ -45,18 +59,58 @@ impl Bell {
     fn new(file: File) -> Bell {
         let chance = RandomState::new().hash_one(std::process::id());
         let place = usize::try_from(chance % PLACES as u64).unwrap_or_default();
-        Bell { file, place, rung: AtomicU64::new(chance) }
+        Bell { file, place, rung: AtomicU64::new(chance), said: AtomicU64::new(0) }
     }
 
+    /// Rings if somebody else listens.
     fn ring(&self) {
+        if !self.is_heard() {
+            return;
+        }
         let rung = self.rung.fetch_add(1, Ordering::Relaxed);
         // A hint that cannot be given is not a failure: those who wait look again by themselves.
         let _ = self.file.write_all_at(&rung.to_ne_bytes(), (self.place * size_of::<u64>()) as u64);
     }
 
+    /// Returns whether another process listens, as far as the file tells.
+    fn is_heard(&self) -> bool {
+        let mut places = [0; HALF];
+        if self.file.read_exact_at(&mut places, HALF as u64).is_err() {
+            return true;
+        }
+        let now = boot_time().as_secs();
+        let (places, _) = places.as_chunks();
+        places.iter().enumerate().any(|(place, said)| {
+            let said = u64::from_ne_bytes(*said);
+            // What seems to be in the future was said before the machine was started: that place is used again some day.
+            said != 0 && place != self.place && now < said.saturating_add(LISTENS.as_secs())
+        })
+    }
+
+    /// Says that this process listens. Returns whether others could know that all the time.
+    ///
+    /// ```text
+    /// whoever waits                         whoever writes
+    /// looks at the store: nothing
+    ///                                       commits, sees that nobody listens, does not ring
+    /// says that it listens                  (what it waits for is there already)
+    /// looks once more before it waits
+    /// ```
+    fn listen(&self) -> bool {
+        let (now, said) = (boot_time().as_secs().max(1), self.said.load(Ordering::Relaxed));
+        if said != 0 && now < said + SAY_AGAIN.as_secs() {
+            return true;
+        }
+        let place = HALF + self.place * size_of::<u64>();
+        // Who cannot say so looks again by itself.
+        let _ = self.file.write_all_at(&now.to_ne_bytes(), place as u64);
+        self.said.store(now, Ordering::Relaxed);
+        said != 0 && now < said + LISTENS.as_secs()
+    }
+
     /// Returns what others have rung, to be compared with what they ring later.
     fn others(&self) -> Rung {
-        let mut rung = vec![0; PLACES * size_of::<u64>()];
+        let mut rung = vec![0; HALF];
         // What cannot be read is as if it were new each time.
         if self.file.read_exact_at(&mut rung, 0).is_err() {
             return Rung::new();
@@ -73,7 +127,7 @@ impl Wake {
         let file = OpenOptions::new().create(true).read(true).write(true).truncate(false).open(&path);
         let file = file.map_err(unwritable)?;
         // It never grows later: a commit would have to wait for its new size, too.
-        file.set_len((PLACES * size_of::<u64>()) as u64).map_err(unwritable)?;
+        file.set_len(2 * HALF as u64).map_err(unwritable)?;
         let (count, _) = watch::channel(0);
         Ok(Wake { bell: Arc::new(Bell::new(file)), path, count, watcher: Mutex::default() })
     }
@@ -91,8 +145,9 @@ impl Wake {
 
     /// Waits until something may have changed since then.
     pub(super) async fn changed(&self, since: u64, limit: Duration) {
-        if self.starts_to_watch() {
-            // What happened before we watched is not known.
+        let starts = self.starts_to_watch();
+        if !self.bell.listen() || starts {
+            // What happened before is not known.
             return;
         }
         let mut seen = self.count.subscribe();
@@ -133,12 +188,17 @@ mod tests {
 
     use super::*;
 
+    /// A bell of another process, with a place of its own.
+    fn other(wake: &Wake, place: usize) -> Bell {
+        Bell { place, ..Bell::new(wake.bell.file.try_clone().expect("one more")) }
+    }
+
     #[test]
     fn every_ring_is_heard_by_others_and_none_by_whoever_rings() {
         let scratch = Scratch::new();
         let wake = Wake::new(&scratch.path("store.db")).expect("a bell");
-        let other = Bell { file: wake.bell.file.try_clone().expect("one more"), place: 0, rung: AtomicU64::new(7) };
-        let own = Bell { file: other.file.try_clone().expect("one more"), place: 1, rung: AtomicU64::new(7) };
+        let (other, own) = (other(&wake, 0), other(&wake, 1));
+        assert!(!other.listen() && !own.listen(), "nobody knew before");
         let (mut heard_here, mut heard_there) = (own.others(), other.others());
         for _ in 0..3 {
             own.ring();
@@ -148,5 +208,37 @@ mod tests {
             assert_eq!(other.others(), heard_there);
             assert_ne!(std::mem::replace(&mut heard_here, own.others()), heard_here);
         }
+    }
+
+    #[test]
+    fn nobody_rings_while_nobody_else_listens() {
+        let scratch = Scratch::new();
+        let wake = Wake::new(&scratch.path("store.db")).expect("a bell");
+        let (other, own) = (other(&wake, 0), other(&wake, 1));
+        own.listen();
+        let silence = other.others();
+        own.ring();
+        assert_eq!(other.others(), silence, "only we listen");
+        other.listen();
+        assert!(other.listen(), "it is known by now");
+        own.ring();
+        assert_ne!(other.others(), silence);
+    }
+
+    #[test]
+    fn whoever_has_not_listened_for_long_is_not_rung_for_and_looks_again_before_waiting() {
+        let scratch = Scratch::new();
+        let wake = Wake::new(&scratch.path("store.db")).expect("a bell");
+        let (other, own) = (other(&wake, 0), other(&wake, 1));
+        let long_ago = boot_time().as_secs().saturating_sub(LISTENS.as_secs() + 1);
+        other.said.store(long_ago, Ordering::Relaxed);
+        let place = (HALF + other.place * size_of::<u64>()) as u64;
+        other.file.write_all_at(&long_ago.to_ne_bytes(), place).expect("it can be written");
+        let silence = other.others();
+        own.ring();
+        assert_eq!(other.others(), silence);
+        assert!(!other.listen(), "something may have happened since");
+        own.ring();
+        assert_ne!(other.others(), silence);
     }
 }

@@ -14,6 +14,7 @@ use baton_engine::store::StoreError;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::file::DatabaseFile;
 use super::lock::Lock;
 use super::queue::Queue;
 use super::wake::Wake;
@@ -26,6 +27,7 @@ const BATCH_MAX: usize = 256;
 pub(super) struct Writer {
     desk: Arc<Mutex<Desk>>,
     queue: Arc<Queue>,
+    file: Arc<DatabaseFile>,
 }
 
 impl Drop for Writer {
@@ -37,6 +39,7 @@ impl Drop for Writer {
 /// What writing needs; only one can have it.
 struct Desk {
     connection: Connection,
+    file: Arc<DatabaseFile>,
     lock: Lock,
     wake: Arc<Wake>,
     /// Whether somebody who waits should look.
@@ -90,7 +93,9 @@ impl Writer {
     pub(super) fn start(path: &Path, wake: Arc<Wake>, patience: Duration) -> Result<Writer, StoreError> {
         let lock = Lock::beside(path)?;
         let connection = up_to_date(path, &lock, patience)?;
-        let desk = Arc::new(Mutex::new(Desk { connection, lock, wake, news: Cell::new(false) }));
+        let file = Arc::new(DatabaseFile::at(path)?);
+        let desk = Desk { connection, file: Arc::clone(&file), lock, wake, news: Cell::new(false) };
+        let desk = Arc::new(Mutex::new(desk));
         let queue = Arc::new(Queue::new(patience));
         let (shared_desk, shared_queue) = (Arc::clone(&desk), Arc::clone(&queue));
         let thread = thread::Builder::new().name("baton-sqlite-writer".to_owned()).spawn(move || {
@@ -99,7 +104,12 @@ impl Writer {
             }
         });
         thread.map_err(|error| StoreError::Failed(format!("the writer cannot be started: {error}")))?;
-        Ok(Writer { desk, queue })
+        Ok(Writer { desk, queue, file })
+    }
+
+    /// Returns the file that is written to.
+    pub(super) fn file(&self) -> Arc<DatabaseFile> {
+        Arc::clone(&self.file)
     }
 
     /// Does a piece of work in a transaction and returns when it is on the disk. It may be run more than once.
@@ -195,6 +205,7 @@ impl Desk {
 
     /// Begins to write, as soon as no program that is not ours does.
     fn begin(&self) -> Result<(), StoreError> {
+        self.file.still_there()?;
         self.execute("BEGIN IMMEDIATE").map_err(|error| match error {
             StoreError::Unreachable(why) => StoreError::Unreachable(format!("{}: {why}", self.lock.place().writer())),
             error => error,

@@ -167,6 +167,7 @@ pub(crate) fn wish(count: u32) -> ClaimRequest {
         lease_ms: 60_000,
         count,
         times_itself: false,
+        author: None,
     }
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn fail(fence: Fence, message: &str) -> Command {
 }
 
 pub(crate) fn acknowledge(fence: Fence, understood: bool) -> Command {
-    Command::Acknowledge(Acknowledge { fence, understood, document: written("understood") })
+    Command::Acknowledge(Acknowledge { fence, understood, document: written("understood"), author: None })
 }
 
 pub(crate) fn heartbeat(fence: Fence, lease_ms: Option<u64>) -> Command {

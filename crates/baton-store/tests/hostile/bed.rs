@@ -42,7 +42,14 @@ pub(crate) fn request(text: &str, bytes: usize) -> Accept {
 
 /// Makes a wish for so many handoffs.
 pub(crate) fn wish(count: u32) -> ClaimRequest {
-    ClaimRequest { agent: "builder".to_owned(), claimant: "w".to_owned(), lease_ms: 10_000, count, times_itself: false }
+    ClaimRequest {
+        agent: "builder".to_owned(),
+        claimant: "w".to_owned(),
+        lease_ms: 10_000,
+        count,
+        times_itself: false,
+        author: None,
+    }
 }
 
 /// Fills a store with requests `h0`, `h1`, …; every seventh of them is long.

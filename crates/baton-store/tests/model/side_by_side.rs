@@ -92,6 +92,7 @@ impl SideBySide {
                     lease_ms: *lease_ms,
                     count: *count,
                     times_itself: *count % 2 == 0,
+                    author: None,
                 };
                 same_answer("claim", self.store.claim(&wish, at).await, self.model.claim(&wish, at))
             }
@@ -264,8 +265,10 @@ impl SideBySide {
         };
         match verb {
             Verb::Claim => Command::Claim(Claim::by("by id".to_owned(), 9_000)),
-            Verb::Understand => Command::Acknowledge(Acknowledge { fence, understood: true, document }),
-            Verb::Misunderstand => Command::Acknowledge(Acknowledge { fence, understood: false, document }),
+            Verb::Understand => Command::Acknowledge(Acknowledge { fence, understood: true, document, author: None }),
+            Verb::Misunderstand => {
+                Command::Acknowledge(Acknowledge { fence, understood: false, document, author: None })
+            }
             Verb::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { lease_ms, ..Heartbeat::new(fence) }),
             Verb::Complete => ended(Ending::Complete),
             Verb::Block => ended(Ending::Blocked { reason: "missing".to_owned() }),

@@ -6,6 +6,7 @@
 use baton_engine::evidence::ExaminedClaim;
 use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Fact};
+use baton_engine::known::CommandAuthor;
 use baton_engine::lifecycle::{Command, Decision, Ending, Verdict};
 use baton_protocol::Dialect;
 use serde_json::{Map, Value, json};
@@ -57,33 +58,46 @@ fn files(fact: &Fact) -> Option<Map<String, Value>> {
 }
 
 fn acknowledgment(fact: &Fact) -> Option<Map<String, Value>> {
-    match fact {
-        Fact::Happened(Command::Acknowledge(acknowledge)) => Some(object([
-            ("understood", acknowledge.understood.into()),
-            ("acknowledgment", document(&acknowledge.document)),
-        ])),
-        _ => None,
-    }
+    let Fact::Happened(Command::Acknowledge(acknowledge)) = fact else { return None };
+    let mut told =
+        object([("understood", acknowledge.understood.into()), ("acknowledgment", document(&acknowledge.document))]);
+    told.extend(sent_by(acknowledge.author.as_deref()));
+    Some(told)
+}
+
+/// Returns who sent a document, and through which door, where that is known.
+fn sent_by(author: Option<&CommandAuthor>) -> Option<(String, Value)> {
+    let CommandAuthor { name, known, door } = author?;
+    Some(("sent_by".to_owned(), json!({ "name": name, "known": form::known(known), "door": door })))
 }
 
 fn report(fact: &Fact) -> Option<Map<String, Value>> {
-    match fact {
+    let (mut told, author) = match fact {
         Fact::Happened(Command::Report(report)) => {
-            Some(object([("ending", ending(&report.ending).into()), ("report", document(&report.document))]))
+            let told = object([("ending", ending(&report.ending).into()), ("report", document(&report.document))]);
+            (told, &report.author)
         }
-        Fact::Happened(Command::Fail(fail)) => Some(object([
-            ("ending", "failed".into()),
-            ("failure", json!({ "code": fail.failure.code.as_str(), "message": fail.failure.message })),
-            ("report", fail.document.as_ref().map(document).into()),
-        ])),
-        Fact::Refused(refused) => Some(object([
-            ("ending", "refused".into()),
-            ("why", refused.why.clone().into()),
-            ("by", refused.by.clone().into()),
-            ("report", refused.document.as_ref().map(document).into()),
-        ])),
-        _ => None,
-    }
+        Fact::Happened(Command::Fail(fail)) => {
+            let told = object([
+                ("ending", "failed".into()),
+                ("failure", json!({ "code": fail.failure.code.as_str(), "message": fail.failure.message })),
+                ("report", fail.document.as_ref().map(document).into()),
+            ]);
+            (told, &fail.author)
+        }
+        Fact::Refused(refused) => {
+            let told = object([
+                ("ending", "refused".into()),
+                ("why", refused.why.clone().into()),
+                ("by", refused.by.clone().into()),
+                ("report", refused.document.as_ref().map(document).into()),
+            ]);
+            (told, &refused.author)
+        }
+        _ => return None,
+    };
+    told.extend(sent_by(author.as_deref()));
+    Some(told)
 }
 
 fn ending(ending: &Ending) -> &'static str {

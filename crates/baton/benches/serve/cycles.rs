@@ -17,10 +17,9 @@ use baton_store::sqlite::Sqlite;
 use baton_testbed::Scratch;
 use baton_testbed::gauge::{Figure, Limit, Usage, median};
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use crate::http::Connection;
-use crate::{Served, request, work};
+use crate::{Served, request, sent, work};
 
 const CONNECTIONS: usize = 64;
 const CYCLES: usize = 4_096;
@@ -78,8 +77,7 @@ fn over_http(has_prompts: bool) -> Measured {
             tokio::spawn(async move {
                 let mut connection = Connection::open(&address).await;
                 for number in 0..CYCLES / CONNECTIONS {
-                    let sent = json!({ "to": "finder", "document": request(&format!("c-{worker}-{number}")) });
-                    connection.ask("POST", "/api/v1/handoffs", &sent.to_string()).await;
+                    connection.done("POST", "/api/v1/handoffs", &sent(&format!("c-{worker}-{number}"))).await;
                     work(&mut connection, "finder", has_prompts).await;
                 }
             })
@@ -127,7 +125,7 @@ fn on_the_store(has_ledger: bool) -> Measured {
 }
 
 async fn send(store: &dyn Store, id: &str) {
-    let (request, id) = (written(&request(id)), HandoffId::parse(id).expect("a safe id"));
+    let (request, id) = (written(request(id)), HandoffId::parse(id).expect("a safe id"));
     let terms = Terms::between("anonymous", "finder");
     let accept = Accept { run: RunId::alone(&id), id, terms, request, notes: Vec::new() };
     store.accept(vec![accept], CountingClock.now()).await.expect("accepted");
@@ -136,7 +134,7 @@ async fn send(store: &dyn Store, id: &str) {
 /// Claims one handoff. Others may be faster, and what they left may be ready a moment later only.
 async fn claim(store: &dyn Store, claimant: &str) -> ClaimedHandoff {
     let (agent, claimant) = ("finder".to_owned(), claimant.to_owned());
-    let wanted = ClaimRequest { agent, claimant, lease_ms: 60_000, count: 1, times_itself: false };
+    let wanted = ClaimRequest { agent, claimant, lease_ms: 60_000, count: 1, times_itself: false, author: None };
     loop {
         if let Some(claimed) = store.claim(&wanted, CountingClock.now()).await.expect("a claim").pop() {
             return claimed;
@@ -145,14 +143,14 @@ async fn claim(store: &dyn Store, claimant: &str) -> ClaimedHandoff {
 }
 
 async fn report(store: &dyn Store, claimed: ClaimedHandoff) {
-    let document = written(&crate::report(claimed.handoff.id.as_str()));
+    let document = written(crate::report(claimed.handoff.id.as_str()));
     let report = HandIn::new(claimed.handoff.fence, Ending::Complete, document);
     let order = Order::new(claimed.handoff.id, Command::Report(report));
     store.apply(order, CountingClock.now()).await.expect("reported");
 }
 
-fn written(document: &Value) -> WrittenDocument {
-    WrittenDocument::new(Dialect::Native, document.to_string())
+fn written(document: String) -> WrittenDocument {
+    WrittenDocument::new(Dialect::Native, document)
 }
 
 /// A time that goes on.

@@ -52,9 +52,14 @@ impl Connection {
 
     /// Makes a request, and returns what is answered.
     pub(crate) async fn ask(&mut self, method: &str, path: &str, body: &str) -> Value {
+        serde_json::from_slice(&self.done(method, path, body).await).expect("JSON")
+    }
+
+    /// Makes a request that must succeed, and returns the answer as it came: whoever needs little of it reads only that.
+    pub(crate) async fn done(&mut self, method: &str, path: &str, body: &str) -> Vec<u8> {
         self.send(method, path, body).await;
         let (status, bytes) = self.answer().await;
         assert!(status < 300, "{method} {path}: {status} {}", String::from_utf8_lossy(&bytes));
-        serde_json::from_slice(&bytes).expect("JSON")
+        bytes
     }
 }

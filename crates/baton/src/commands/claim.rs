@@ -96,6 +96,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         lease_ms: milliseconds(options.lease),
         count: options.count.unwrap_or(1),
         times_itself: false,
+        author: None,
     };
     let limit = options.wait.unwrap_or(Some(Duration::ZERO));
     session.run(async {

@@ -94,7 +94,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         true => vec![PathBuf::from(".")],
         false => options.workflows.clone(),
     };
-    let machine = ServerMachine::new(Arc::clone(&session), config, workflows, options.workspace.clone());
+    let machine = ServerMachine::new(Arc::clone(&session), config, workflows, options.workspace.clone(), *output);
     machine.check(&options.workflows)?;
     let parts = ServerParts {
         engine: session.engine.clone(),

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use baton_agents::evidence::LocalEvidence;
 use baton_agents::process::Environment;
-use baton_engine::engine::{FiledEnd, FiledWork, IncomingDocument, RefusedText, SessionTask, ValidDocument, Yardstick};
+use baton_engine::engine::{FiledEnd, FiledWork, IncomingDocument, SessionTask, ValidDocument, Yardstick};
 use baton_engine::evidence::{Evidence as _, Scene};
-use baton_engine::handoff::{Handoff, StateName, WrittenDocument};
+use baton_engine::handoff::{Handoff, StateName};
 use baton_engine::step::ORCHESTRATOR;
 use baton_engine::{RunId, StateFolder};
 use baton_protocol::Dialect;
@@ -23,7 +23,7 @@ use super::judging::{self, UnderstoodText};
 use super::reasons::Reasons;
 use super::report_text;
 use super::session_log::{self, SessionLog};
-use super::standing::{BLOCKS_MAX, RefusedFile, Standing};
+use super::standing::{BLOCKS_MAX, Standing};
 use crate::command_error::CommandError;
 use crate::config::{self, Config, HookContract};
 use crate::output::Output;
@@ -209,7 +209,8 @@ impl<'a> Visit<'a> {
         if standing.was_let_go_with(text) {
             return Ok(HookAnswer::Nothing);
         }
-        let refused = RefusedText { document: written(text), why: reasons.recorded() };
+        let last = standing.keep(text, &reasons.recorded()).map_err(unkept)?;
+        let refused = standing.recorded(&last);
         let filed = self.file(session, standing, asked.clone(), FiledEnd::LetGo(refused))?;
         standing.let_go(text).map_err(unkept)?;
         self.log.ends().map_err(unkept)?;
@@ -228,10 +229,7 @@ impl<'a> Visit<'a> {
         asked: Option<String>,
         end: FiledEnd,
     ) -> Result<Handoff, CommandError> {
-        let refused = standing.refused.iter().map(|refused: &RefusedFile| RefusedText {
-            document: written(&standing.text(refused)),
-            why: refused.why.clone(),
-        });
+        let refused = standing.refused.iter().map(|refused| standing.recorded(refused));
         let work = FiledWork {
             run: self.run.clone(),
             agent: own_name(&self.agent()).to_owned(),
@@ -340,9 +338,4 @@ fn request_of(asked: &Option<String>) -> Option<Request> {
         Document::Request(request) => Some(*request),
         Document::Report(_) | Document::Acknowledgment(_) => None,
     }
-}
-
-/// Takes a text that nobody could read as a document.
-fn written(text: &str) -> WrittenDocument {
-    WrittenDocument::new(Dialect::Native, text)
 }

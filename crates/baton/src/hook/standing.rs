@@ -5,8 +5,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use baton_engine::handoff::Digest;
+use baton_engine::engine::RefusedText;
+use baton_engine::handoff::{Digest, WrittenDocument};
 use baton_host::atomic_file;
+use baton_protocol::Dialect;
 use serde::{Deserialize, Serialize};
 
 /// How often an agent is kept from ending, for one prompt. What the program says about earlier times does not count: a
@@ -82,17 +84,26 @@ impl Standing {
 
     /// Keeps a refused text, before anybody hears of it.
     pub(crate) fn refuse(&mut self, text: &str, why: &str) -> io::Result<()> {
+        let refused = self.keep(text, why)?;
+        self.refused.push(refused);
+        self.write()
+    }
+
+    /// Writes a text that is not accepted to a file.
+    pub(crate) fn keep(&self, text: &str, why: &str) -> io::Result<RefusedFile> {
         // Texts of earlier prompts stay.
         let free = |number: &usize| !self.folder.join(self.file_name(*number)).exists();
         let file = (1..).find(free).map(|number| self.file_name(number)).unwrap_or_default();
         fs::write(self.folder.join(&file), text)?;
-        self.refused.push(RefusedFile { file, why: why.to_owned() });
-        self.write()
+        Ok(RefusedFile { file, why: why.to_owned() })
     }
 
-    /// Reads a text that was refused.
-    pub(crate) fn text(&self, refused: &RefusedFile) -> String {
-        fs::read_to_string(self.folder.join(&refused.file)).unwrap_or_default()
+    /// Returns a text that was refused for the record.
+    pub(crate) fn recorded(&self, refused: &RefusedFile) -> RefusedText {
+        let path = self.folder.join(&refused.file);
+        // Nobody could read it as a document.
+        let document = WrittenDocument::new(Dialect::Native, fs::read_to_string(&path).unwrap_or_default());
+        RefusedText { document: document.shortened(&path.display().to_string()), why: refused.why.clone() }
     }
 
     /// Keeps it. The next call reads it; nobody waits for the disk, since a session does not outlive a power cut.

@@ -278,6 +278,7 @@ mod tests {
                 mark: None,
                 allowed: Some("a\u{1b}".to_owned()),
                 asks_person: false,
+                kind: None,
             }];
         });
         assert!(!told.contains(|letter: char| letter.is_control() && letter != '\n'), "{told:?}");

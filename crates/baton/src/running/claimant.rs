@@ -6,11 +6,19 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use baton_host::ProcessStat;
 use rustix::process::{Pid, test_kill_process};
 
 use crate::user;
+
+/// How long a process that was killed may take until it is gone.
+const END_MAX: Duration = Duration::from_secs(5);
+
+/// How soon to look whether it is.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// Returns the name under which this process claims.
 pub(crate) fn claimant() -> String {
@@ -73,10 +81,20 @@ impl Place {
 impl ProcessId {
     /// Returns whether the process that began then may still live.
     fn is_alive(&self, start: u64) -> bool {
+        self.await_end();
         match started_at(self.0) {
             Some(found) => found == start,
             // Processes of other users may be hidden; then the system still knows the number.
             None => !is_in_sight(self.0) && self.is_known(),
+        }
+    }
+
+    /// Waits for the end of a process that was killed. Its memory is taken from it first, and only then what it holds is free.
+    fn await_end(&self) {
+        let is_ending = || ProcessStat::of(self.0).is_some_and(|stat| stat.is_ending && !stat.has_ended());
+        let begun = Instant::now();
+        while is_ending() && begun.elapsed() < END_MAX {
+            thread::sleep(LOOK_AGAIN);
         }
     }
 
@@ -118,6 +136,23 @@ mod tests {
         assert!(is_dead(&claimant), "{claimant}");
         child.wait().expect("it is dead");
         assert!(is_dead(&claimant), "{claimant}");
+    }
+
+    /// The kernel takes its time with a large process, and whoever goes on with its work comes at once.
+    #[test]
+    fn whoever_was_killed_is_dead_at_once_however_much_there_is_to_free() {
+        use std::io::Read as _;
+        let hog = "import os, sys, time\nheld = bytearray(os.urandom(4096)) * 100000\nprint('ready', flush=True)\ntime.sleep(600)";
+        let mut command = std::process::Command::new("python3");
+        let mut child = command.args(["-c", hog]).stdout(std::process::Stdio::piped()).spawn().expect("a process");
+        child.stdout.take().expect("a pipe").read_exact(&mut [0; 5]).expect("it is ready");
+        let ours = claimant();
+        let (_, place) = ours.split_once(" [").and_then(|(_, mark)| mark.split_once(' ')).expect("a place");
+        let claimant = format!("ana@anywhere:{} [{} {place}", child.id(), started_at(child.id()).expect("it lives"));
+        assert!(!is_dead(&claimant), "{claimant}");
+        child.kill().expect("it can be killed");
+        assert!(is_dead(&claimant), "{claimant}");
+        child.wait().expect("it is dead");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use baton_engine::engine::Problem;
 use baton_engine::evidence::SeenFile;
 use baton_engine::handoff::{Handoff, Terms};
 use baton_engine::run::attempt_folder;
-use baton_engine::store::{ClaimedHandoff, Order};
+use baton_engine::store::{ClaimedHandoff, Order, StoreError};
 use baton_engine::{Fence, RunId};
 use baton_protocol::workflow::{AgentFields, InputDeclaration, Workflow};
 use baton_server::{
@@ -22,6 +22,7 @@ use crate::briefing::{self, Briefing};
 use crate::command_error::CommandError;
 use crate::config::Config;
 use crate::exhibits::Exhibits;
+use crate::output::Output;
 use crate::running::{self, Started};
 use crate::store::Session;
 use crate::{logs, random, workflow_file};
@@ -34,6 +35,7 @@ pub(crate) struct ServerMachine {
     workflows: Vec<PathBuf>,
     /// Where agents work.
     workspace: PathBuf,
+    output: Output,
 }
 
 impl ServerMachine {
@@ -42,8 +44,9 @@ impl ServerMachine {
         config: Config,
         workflows: Vec<PathBuf>,
         workspace: PathBuf,
+        output: Output,
     ) -> ServerMachine {
-        ServerMachine { session, config, workflows, workspace }
+        ServerMachine { session, config, workflows, workspace, output }
     }
 
     /// Looks whether the workflows that somebody named can be used.
@@ -83,6 +86,13 @@ impl ServerHost for ServerMachine {
 
     fn workspace(&self) -> &Path {
         &self.workspace
+    }
+
+    fn tell_store(&self, trouble: Option<&StoreError>) {
+        match trouble {
+            Some(error) => self.output.error(&error.clone().into()),
+            None => self.output.note("the store can be used again"),
+        }
     }
 
     fn is_dead(&self, claimant: &str) -> bool {

@@ -98,6 +98,9 @@ impl From<StoreError> for CommandError {
             StoreError::Unwritable(_) => {
                 CommandError::usage(message).hint("free space on the disk, or check the permissions of the file")
             }
+            StoreError::Gone(_) => CommandError::usage(message).hint(
+                "put the file back, or restore a backup; then start this again. What was not in the file when it went is lost",
+            ),
             StoreError::Damaged(_) => CommandError::usage(message)
                 .hint("nothing was changed; stop all workers, copy the files, restore a backup"),
             StoreError::Declined { code, hint, .. } => {

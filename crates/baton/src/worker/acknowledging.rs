@@ -50,7 +50,7 @@ impl Worker {
             Ok(given) => given,
             Err(failure) => return Some(Work::Done(Box::new(failed(handoff.fence, failure)))),
         };
-        let command = Command::Acknowledge(Acknowledge { fence: handoff.fence, understood, document });
+        let command = Command::Acknowledge(Acknowledge { fence: handoff.fence, understood, document, author: None });
         match self.record(handoff, command, stop).await {
             Result::Recorded(next) if next.state.name() == StateName::Claimed => None,
             over => Some(Work::Over(over)),

@@ -249,6 +249,7 @@ impl Worker {
                 Err(Problem::Removed(_) | Problem::Store(StoreError::NotFound(_))) => {
                     return "it was removed".to_owned();
                 }
+                Err(Problem::Store(error @ StoreError::Gone(_))) => return error.to_string(),
                 Err(error) => {
                     if missed == 0 {
                         self.output.note(&format!("{}: no heartbeat: {error}", handoff.id));

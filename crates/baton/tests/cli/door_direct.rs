@@ -78,6 +78,7 @@ impl Direct {
                     lease_ms: 60_000,
                     count: 1,
                     times_itself: false,
+                    author: None,
                 };
                 let claimed = engine.store.claim(&wish, engine.clock.now()).await?;
                 return Ok(states(&claimed.into_iter().map(|claimed| claimed.handoff).collect::<Vec<_>>()));

@@ -93,6 +93,7 @@ fn examined() -> Vec<ExaminedClaim> {
         mark: None,
         allowed: None,
         asks_person: false,
+        kind: None,
     };
     let digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
     vec![

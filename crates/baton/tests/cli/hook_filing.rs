@@ -91,6 +91,21 @@ fn handoff_that_was_let_go_is_recorded_with_every_text() {
 }
 
 #[test]
+fn long_text_that_is_not_accepted_is_cut_in_the_store_and_says_where_all_of_it_is() {
+    let bench = HookBench::new();
+    let long = |number: usize| format!("Attempt {number}. {}", "a ".repeat(1_000_000));
+    for number in 1..=4 {
+        bench.ends("architect", &long(number));
+    }
+    let shown = bench.sandbox.baton(&["show", &format!("{SESSION}.architect.1"), "--json"]).json().to_string();
+    assert!(shown.len() < 700_000, "{}", shown.len());
+    let files: Vec<&str> = shown.split("all of it is in ").skip(1).filter_map(|rest| rest.split(']').next()).collect();
+    let kept =
+        |number: usize| files.iter().any(|file| std::fs::read_to_string(file).is_ok_and(|text| text == long(number)));
+    assert!((1..=4).all(kept), "{files:?}");
+}
+
+#[test]
 fn filed_report_can_be_routed_by_a_workflow() {
     let bench = HookBench::new();
     bench.good_architect();

@@ -61,6 +61,24 @@ fn blocked_work_is_delegated_with_the_question() {
 }
 
 #[test]
+fn work_that_needs_review_goes_to_a_person_and_then_on() {
+    let sandbox = with_document(
+        r#"{"baton": 1, "document": "report", "from": {"agent": "writer"}, "outcome": "needs_review",
+        "summary": "letter.txt promises a refund within 14 days."}"#,
+    );
+    assert_snapshot!(told(&sandbox, &["--phase", "write"]), @"
+    report.json: native report of writer, valid
+
+    phase     write
+    outcome   needs review
+    asks      a person: write: approve what writer has done?
+    approved  if a person approves it:
+    goes      to review: review follows write
+    then      reviewer works in review
+    ");
+}
+
+#[test]
 fn a_verdict_sends_back() {
     let sandbox = with_document(
         r#"{"baton": 1, "document": "report", "from": {"agent": "reviewer"}, "outcome": "complete",

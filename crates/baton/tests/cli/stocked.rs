@@ -74,6 +74,7 @@ impl Stocked {
             lease_ms,
             count: 1,
             times_itself: false,
+            author: None,
         };
         let mut claimed = self.runtime.block_on(self.store.claim(&wish, now())).expect("claimed");
         claimed.remove(0).handoff

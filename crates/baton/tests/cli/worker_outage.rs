@@ -32,3 +32,18 @@ fn result_that_came_in_time_counts_although_the_store_was_held_for_longer() {
     let handoff = stocked.find(&id).expect("there");
     assert_eq!((handoff.state.name(), handoff.attempts), (StateName::Completed, 1));
 }
+
+#[test]
+fn worker_whose_store_was_removed_says_so_and_ends() {
+    let stocked = Stocked::new();
+    stocked.accept("csv-07");
+    stocked.sandbox.write("report.json", REPORT);
+    let path = stocked.database();
+    let mut worker = stocked.worker(&[], &format!("rm {}; cat report.json", path.display()));
+    let stderr = worker.stderr.take().expect("a pipe");
+    let ended = worker.wait(LONG).expect("it ends");
+    let told = stderr.rest(LONG).expect("all of it").join("\n");
+    assert_eq!(ended.code(), Some(2), "{told}");
+    assert!(told.contains("the file was removed or renamed after it was opened"), "{told}");
+    assert!(!path.exists(), "nobody makes an empty one in its place");
+}

@@ -16,7 +16,9 @@ const WORKFLOW: &str = "name: gates\n\
     phases:\n\
     - {id: build, agent: dev, on_failure: stop, task: 'Build <script>window.isHurt=1</script>.'}\n\
     - {id: ok, gate: {name: '<script>window.isHurt=1</script>?', items: ['<img src=x onerror=window.isHurt=1>']}}\n\
-    - {id: ship, agent: dev}\n";
+    - {id: ship, agent: dev}\n\
+    - {id: tell-everybody-who-asked-for-it, check: 'true'}\n\
+    - {id: remove-what-nobody-needs-any-more, check: 'true'}\n";
 
 /// Writes files and reports that are hostile in every field.
 fn agent() -> String {
@@ -125,6 +127,19 @@ fn phone_shows_every_page_without_scrolling_sideways() {
         assert_eq!(widths[0], widths[1], "{page}");
         assert_eq!(widths[2], 360, "{page}");
     }
+}
+
+#[test]
+fn state_of_a_phase_stays_inside_of_its_row() {
+    let stage = hostile();
+    let driver = Driver::start();
+    let browser = driver.open("wide", &Settings::default());
+    browser.log_in(&stage.url("/runs/waits"), &stage.ana);
+    browser.until("main", "waiting for a person");
+    let ends = "[...document.querySelectorAll('.track-end')]";
+    assert_ne!(browser.run(&format!("return {ends}.length")), 0);
+    let wider = format!("return {ends}.filter((end) => end.scrollWidth > end.clientWidth).length");
+    assert_eq!(browser.run(&wider), 0);
 }
 
 #[test]

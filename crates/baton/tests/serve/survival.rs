@@ -3,7 +3,7 @@
 use baton_testbed::PostgresServer;
 use serde_json::{Value, json};
 
-use crate::client::{Client, Premises, report};
+use crate::client::{Client, LONG, Premises, report, request};
 
 const SLOW: &str = "name: slow\nagents: {dev: {command: [./dev.sh], retry: {max_retries: 5, delay: 0s}}}\n\
     phases: [{id: a, agent: dev}, {id: b, agent: dev}]\n";
@@ -127,4 +127,29 @@ fn run_of_a_killed_server_goes_on_in_another_on_sqlite() {
 #[test]
 fn run_of_a_killed_server_goes_on_in_another_on_postgresql() {
     goes_on_elsewhere(&Premises::with_store(&PostgresServer::shared().new_database()).workflow(SLOW, WAITS));
+}
+
+/// SQLite itself goes on with a file that has no name any more: what is accepted then is nowhere after the last process has ended.
+#[test]
+fn server_whose_store_was_removed_or_replaced_says_so_and_does_nothing_any_more() {
+    let premises = Premises::new();
+    let server = premises.serve();
+    server.send("csv-07");
+    let (path, kept) = (premises.scratch.path("baton.db"), premises.scratch.path("kept.db"));
+    let nothing_goes = || {
+        assert_eq!(server.post("/api/v1/handoffs", &request("csv-08", "finder")).problem(503), "store_gone");
+        assert_eq!(server.post("/api/v1/claims", &json!({ "agent": "finder" })).problem(503), "store_gone");
+        assert_eq!(server.get("/api/v1/handoffs/csv-07").problem(503), "store_gone");
+        assert_eq!(server.get("/readyz").problem(503), "store_gone");
+        assert_eq!(server.get("/runs").status, 503);
+    };
+    std::fs::rename(&path, &kept).expect("it is there");
+    nothing_goes();
+    let stderr = server.process.stderr.as_ref().expect("a pipe");
+    stderr.find("the file was removed or renamed after it was opened", LONG).expect("the server says so");
+    std::fs::write(&path, "another file").expect("our own folder");
+    nothing_goes();
+    std::fs::rename(&kept, &path).expect("it is back");
+    stderr.find("the store can be used again", LONG).expect("the server says so");
+    assert_eq!(server.get("/api/v1/handoffs/csv-07").expect(200)["handoff"]["state"], "pending");
 }

@@ -82,6 +82,7 @@ impl Worker {
             lease_ms: if self.calm { 10_000 } else { 300 + self.dice.below(500) },
             count: 1 + u32::try_from(self.dice.below(8)).expect("small"),
             times_itself: false,
+            author: None,
         };
         let claimed = persist(|| self.store.claim(&wish, now())).await?;
         for claimed in &claimed {
@@ -186,7 +187,7 @@ impl Worker {
     async fn extend(&mut self, handoff: &Handoff) -> Result<(), StoreError> {
         let fence = handoff.fence;
         let document = WrittenDocument::new(Dialect::Native, "{}");
-        let acknowledge = Command::Acknowledge(Acknowledge { fence, document, understood: true });
+        let acknowledge = Command::Acknowledge(Acknowledge { fence, document, understood: true, author: None });
         let heartbeat = Command::Heartbeat(Heartbeat::new(fence));
         for command in [acknowledge, heartbeat.clone(), heartbeat] {
             let order = Order::new(handoff.id.clone(), command);

@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::super::case::{Case, same, says};
-use super::super::script::{Answer, Call, Script};
+use super::super::script::{Answer, Call, Fault, Script};
 use super::super::stage::Stage;
 use super::super::team;
 use super::super::vendor::Vendor;
@@ -26,8 +26,11 @@ pub(crate) fn of(vendor: Vendor) -> Vec<Case> {
         cases.push(Case::new(name("permission-refused"), refused, move |stage| permission(stage, vendor)));
     }
     if vendor == Vendor::Claude {
-        cases.push(Case::new(name("report-before-subagent"), before_subagent(), lost_report));
-        cases.push(Case::new(name("skill-of-subagent"), before_subagent(), |stage| {
+        let agrees = Answer::Text("The subagent agrees. My report above stands.".to_owned());
+        cases.push(Case::new(name("report-before-subagent"), before_subagent(agrees.clone()), lost_report));
+        let fault = Answer::Fault(Fault::Forbidden);
+        cases.push(Case::new(name("report-before-error"), before_subagent(fault), lost_report));
+        cases.push(Case::new(name("skill-of-subagent"), before_subagent(agrees), |stage| {
             skill(stage, Vendor::Claude, "verified")
         }));
     }
@@ -35,9 +38,8 @@ pub(crate) fn of(vendor: Vendor) -> Vec<Case> {
 }
 
 /// The report comes first, then a subagent in the background ends, and the last word is not a report.
-fn before_subagent() -> Script {
+fn before_subagent(last: Answer) -> Script {
     let subagent = Answer::Calls(vec![Call::Subagent("Look at the design again.".to_owned())]);
-    let last = Answer::Text("The subagent agrees. My report above stands.".to_owned());
     Script::default()
         .when("Look at the design again", vec![team::skill("designing"), Answer::Text("It is good.".to_owned())])
         .when(

@@ -65,7 +65,9 @@ fn reviews() -> Script {
 
 /// Of several OpenCodes that make the database of one home at the same time, some fail; Baton tries again.
 fn is_first_start(failed: &Failed) -> bool {
-    failed.message.contains("database is locked") && failed.follows == Follows::Retry
+    let is_its_database =
+        ["database is locked", "Failed query: CREATE TABLE"].iter().any(|word| failed.message.contains(word));
+    is_its_database && failed.follows == Follows::Retry
 }
 
 fn at_once(stage: &Stage, vendor: Vendor) -> Result<()> {

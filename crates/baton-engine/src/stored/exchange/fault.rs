@@ -52,6 +52,11 @@ pub enum FaultRecord {
         /// What.
         why: String,
     },
+    /// It is not there any more, or another one is in its place.
+    Gone {
+        /// What happened to it.
+        why: String,
+    },
     /// What is stored is not what was written.
     Damaged {
         /// What is not.
@@ -102,6 +107,7 @@ impl From<StoreError> for FaultRecord {
             StoreError::Unreachable(why) => FaultRecord::Unreachable { why },
             StoreError::Unwritable(why) => FaultRecord::Unwritable { why },
             StoreError::TooNew { .. } | StoreError::Newer(_) => FaultRecord::Newer { why: told },
+            StoreError::Gone(why) => FaultRecord::Gone { why },
             StoreError::Damaged(why) => FaultRecord::Damaged { why },
             StoreError::Failed(why) => FaultRecord::Failed { why },
             StoreError::Declined { .. } => FaultRecord::Failed { why: told },
@@ -122,6 +128,7 @@ impl FaultRecord {
             FaultRecord::Unreachable { why } => StoreError::Unreachable(why),
             FaultRecord::Unwritable { why } => StoreError::Unwritable(why),
             FaultRecord::Newer { why } => StoreError::Newer(why),
+            FaultRecord::Gone { why } => StoreError::Gone(why),
             FaultRecord::Damaged { why } => StoreError::Damaged(why),
             FaultRecord::Failed { why } => StoreError::Failed(why),
         })
@@ -238,7 +245,7 @@ mod tests {
         errors.push(StoreError::Taken { what: "key", value: "nightly".to_owned(), existing: id });
         let worded = [StoreError::Invalid, StoreError::Unreachable, StoreError::Unwritable, StoreError::Newer];
         errors.extend(worded.map(|error| error("why".to_owned())));
-        errors.extend([StoreError::Damaged, StoreError::Failed].map(|error| error("why".to_owned())));
+        errors.extend([StoreError::Gone, StoreError::Damaged, StoreError::Failed].map(|error| error("why".to_owned())));
         for error in errors {
             let sent = serde_json::to_string(&FaultRecord::from(error.clone())).expect("JSON");
             let received: FaultRecord = serde_json::from_str(&sent).expect("the same form");
