@@ -183,7 +183,10 @@ fn told(run: &Run, giver: &TrackedHandoff) -> String {
         match &decided.decision {
             Decision::Approve => sheet.line(&format!("note of {by}, who approved it"), decided.note.as_deref()),
             Decision::Answer { answers } => {
-                sheet.line(&format!("decision of {by}"), Some(answers));
+                // An answer to the agent's own question stands above.
+                if !giver.handoff.notes.iter().any(|note| note.question.is_some() && note.text == *answers) {
+                    sheet.line(&format!("decision of {by}"), Some(answers));
+                }
                 sheet.line(&format!("note of {by}"), decided.note.as_deref());
             }
             Decision::Reject { .. } | Decision::Ask { .. } => {}

@@ -13,6 +13,25 @@ use uuid::Uuid;
 #[error("this id cannot safely be a file name: {0}")]
 pub struct UnsafeId(String);
 
+/// Why somebody cannot call a run so.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnfitRunId {
+    /// The names of its phases would not fit behind it.
+    #[error(
+        "the id of a run must have at most {CHOSEN_BYTES_MAX} bytes, so that the names of its phases fit behind it"
+    )]
+    Long,
+    /// It would have to be quoted in the commands that people are told.
+    #[error("the id of a run consists of letters, digits, `.`, `_` and `-`; this one has {0:?}")]
+    Letter(char),
+    /// It is no id at all.
+    #[error(transparent)]
+    Unsafe(#[from] UnsafeId),
+}
+
+/// The longest id of a run that leaves room for the names of its phases.
+const CHOSEN_BYTES_MAX: usize = 40;
+
 macro_rules! id {
     ($(#[$about:meta])* $name:ident, $prefix:literal) => {
         $(#[$about])*
@@ -86,6 +105,16 @@ impl RunId {
     pub fn alone(handoff: &HandoffId) -> RunId {
         RunId(handoff.0.clone())
     }
+
+    /// Reads what somebody wants to call a run of a workflow.
+    pub fn chosen(text: &str) -> Result<RunId, UnfitRunId> {
+        if text.len() > CHOSEN_BYTES_MAX {
+            return Err(UnfitRunId::Long);
+        }
+        let id = RunId::parse(text)?;
+        let is_odd = |letter: &char| !letter.is_alphanumeric() && !"._-".contains(*letter);
+        text.chars().find(is_odd).map_or(Ok(id), |letter| Err(UnfitRunId::Letter(letter)))
+    }
 }
 
 #[cfg(test)]
@@ -98,6 +127,10 @@ mod tests {
             assert!(HandoffId::parse(wrong).is_err(), "{wrong:?}");
         }
         assert_eq!(HandoffId::parse("hoff-1").expect("safe").as_str(), "hoff-1");
+        for wrong in ["", "../x", "a b", "A;rm", "$(x)", "it's", "a*", &"a".repeat(41)] {
+            assert!(RunId::chosen(wrong).is_err(), "{wrong:?}");
+        }
+        assert_eq!(RunId::chosen("größe-1.2_b").expect("fit").as_str(), "größe-1.2_b");
     }
 
     #[test]

@@ -46,6 +46,7 @@ use crate::token::AccessToken;
 ///     changed: Vec::new(),
 ///     transcript: None,
 ///     examined: Vec::new(),
+///     author: None,
 /// });
 /// let done = store.apply(Order::new(claimed.id, report), now).await?;
 /// assert!(done.state.name().is_finished());

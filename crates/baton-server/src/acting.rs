@@ -99,9 +99,6 @@ pub(crate) async fn last_decision(server: &Server, handoff: &Handoff) -> Option<
     server.engine.last_decision(&handoff.id).await.ok()?
 }
 
-/// The longest id of a run that leaves room for the names of its phases.
-const RUN_BYTES_MAX: usize = 40;
-
 /// A run that somebody wants to start.
 #[derive(Debug)]
 pub(crate) struct WantedRun {
@@ -119,7 +116,7 @@ pub(crate) async fn start_run(
 ) -> Result<Handoff, ProblemJson> {
     principal.runs_workflows()?;
     let WantedRun { workflow, inputs, workspace, id } = wanted;
-    let id = optional("/id", id.as_deref(), run_id)?;
+    let id = optional("/id", id.as_deref(), RunId::chosen)?;
     let (run, definition) = server.host.definition(RunStart { workflow, inputs, workspace, id })?;
     let begun = server.driving.runs().begin(&run, &definition, &principal.caller()).await;
     begun.map_err(|problem| not_begun(server, problem))?;
@@ -147,13 +144,6 @@ fn not_begun(server: &Server, problem: DriverProblem) -> ProblemJson {
         }
         _ => problem.into(),
     }
-}
-
-fn run_id(text: &str) -> Result<RunId, String> {
-    if text.len() > RUN_BYTES_MAX {
-        return Err(format!("at most {RUN_BYTES_MAX} bytes leave room for the names of its phases"));
-    }
-    RunId::parse(text).map_err(|fault| fault.to_string())
 }
 
 /// Calls a run off, with everything that is open in it.

@@ -98,7 +98,7 @@ mod tests {
 
         // Whoever begins in the middle looks once.
         let mut late = KnownHandoffs::default();
-        assert_eq!(late.missing(&events[1..]), [id.clone()]);
+        assert_eq!(late.missing(&events[1..]), std::slice::from_ref(&id));
         late.take(engine.store.find_all(std::slice::from_ref(&id)).await.expect("a store"));
         assert!(late.missing(&events[1..]).is_empty());
         for PositionedEvent { event, .. } in &events[1..] {

@@ -89,7 +89,7 @@ impl RunStanding {
             }
             RunStanding::Driven(by) => format!("driven by {}", one_line(readable_claimant(by))),
             RunStanding::Waiting(count) => format!("waits for a person ({})", counted(*count as u64, "question")),
-            RunStanding::Left => "interrupted; resume it".to_owned(),
+            RunStanding::Left => "not running; resume it".to_owned(),
             RunStanding::Ended(name) => name.to_string(),
         }
     }

@@ -198,7 +198,12 @@ async fn at_terminal(
     let mut talk = Talk::new(output, &mut keyboard, Some(&exhibits));
     talk.screen.write(&format!("{}\n", render::question::lines(question, talk.paint())));
     let decision = match given {
-        Some(decision) => talk.confirm(wanted.prompt(), Some(question)).await.then_some(decision),
+        Some(decision) => {
+            if let Some((name, words)) = given_words(&decision) {
+                talk.tell(&format!("{name}: {words}"));
+            }
+            talk.confirm(wanted.prompt(), Some(question)).await.then_some(decision)
+        }
         None => wanted.ask(question, &mut talk).await,
     };
     Ok(decision.map(|decision| (decision, shown)))
@@ -343,6 +348,16 @@ impl Wanted {
             }
         };
         CommandError::usage(what).hint(hint)
+    }
+}
+
+/// Returns the words of a decision that was given with the command, so that people see what they confirm.
+fn given_words(decision: &Decision) -> Option<(&'static str, &str)> {
+    match decision {
+        Decision::Approve => None,
+        Decision::Reject { feedback } => Some(("feedback", feedback)),
+        Decision::Answer { answers } => Some(("answer", answers)),
+        Decision::Ask { question } => Some(("question", question)),
     }
 }
 

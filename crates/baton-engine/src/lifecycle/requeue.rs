@@ -99,7 +99,7 @@ mod tests {
             run
         };
         for state in [StateName::Failed, StateName::Cancelled, StateName::Pending] {
-            let again = apply(&run(state), from(), sample::time(50)).expect("interrupted; resume it").handoff;
+            let again = apply(&run(state), from(), sample::time(50)).expect("it begins again").handoff;
             assert_eq!(again.state, State::Pending { ready_at: sample::time(50) });
         }
         for state in [StateName::Completed, StateName::Claimed] {

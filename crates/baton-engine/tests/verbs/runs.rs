@@ -72,7 +72,7 @@ async fn run_that_was_begun_goes_on_until_a_person_is_needed() {
     runs.begin(&name("one"), &memory::definition(GATE), &person()).await.unwrap();
     let end = runs.resume(&name("one")).await.unwrap();
     assert!(matches!(&end, End::Waiting(questions) if questions[0].title == "go: approve?"), "{end:?}");
-    assert!(!runs.stop(&name("one")), "interrupted; resume it any more");
+    assert!(!runs.stop(&name("one")), "nobody drives it any more");
 }
 
 #[tokio::test]

@@ -81,6 +81,9 @@ impl<'t> Spot<'t> {
         let rest = self.line[self.at - self.start..].trim();
         // Inside of braces the text ends before what follows it.
         let rest = rest.split(" #").next().unwrap_or(rest).trim_end();
+        let before = &self.line[..self.at - self.start];
+        let is_inside = before.matches('{').count() > before.matches('}').count();
+        let rest = if is_inside { until_brace(rest) } else { rest };
         if rest.contains('"') { format!("`'{}'`", rest.replace('\'', "''")) } else { format!("`\"{rest}\"`") }
     }
 
@@ -170,6 +173,25 @@ impl<'t> Spot<'t> {
                 .help("write the text in quotes, such as `\"Write {{ inputs.feature }}\"`")
         })
     }
+}
+
+/// Returns what stands before the brace or comma that ends a value inside of braces.
+fn until_brace(text: &str) -> &str {
+    let mut depth = 0_usize;
+    let ends = |(_, letter): &(usize, char)| match letter {
+        '{' => {
+            depth += 1;
+            false
+        }
+        '}' if depth > 0 => {
+            depth -= 1;
+            false
+        }
+        '}' | ',' => depth == 0,
+        _ => false,
+    };
+    let end = text.char_indices().find(ends).map_or(text.len(), |(end, _)| end);
+    text[..end].trim_end()
 }
 
 fn indentation(line: &str) -> usize {

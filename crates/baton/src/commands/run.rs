@@ -34,7 +34,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR", default_value = ".")]
     workspace: PathBuf,
     /// The identifier of the run [default: the name of the workflow and a few letters]
-    #[arg(long, value_name = "ID", value_parser = parse_run)]
+    #[arg(long, value_name = "ID", value_parser = RunId::chosen)]
     id: Option<RunId>,
     /// Dry run: play every branch with simulated agents, and show which phases, gates and routes are reached
     #[arg(long, conflicts_with_all = ["id", "no_input", "wait", "answers"])]
@@ -107,14 +107,4 @@ pub(super) fn parse_input(text: &str) -> Result<(String, Value), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
     let value = Definition::typed_input(value).map_err(|error| format!("the value is not JSON: {error}"))?;
     Ok((name.trim().to_owned(), value))
-}
-
-/// The longest id of a run that leaves room for the names of its phases.
-const RUN_BYTES_MAX: usize = 40;
-
-fn parse_run(text: &str) -> Result<RunId, String> {
-    if text.len() > RUN_BYTES_MAX {
-        return Err(format!("the id of a run must have at most {RUN_BYTES_MAX} bytes"));
-    }
-    RunId::parse(text).map_err(|fault| fault.to_string())
 }

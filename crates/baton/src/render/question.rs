@@ -225,6 +225,7 @@ mod tests {
             mark: None,
             allowed: None,
             asks_person: false,
+            kind: None,
         };
         let long = "claims to have changed one of so many files ".repeat(3);
         let examined = vec![seen("short", ClaimFinding::Refuted), seen(long.trim(), ClaimFinding::Refuted)];

@@ -94,6 +94,30 @@ fn step_of_a_run_that_failed_is_resumed_and_not_requeued() {
     assert_eq!(run.code, Some(3), "{run}");
     let looked = sandbox.baton(&["doctor"]);
     assert_eq!(looked.code, Some(0), "{looked}");
-    assert!(looked.stdout.contains("a step of r has failed") && looked.stdout.contains("baton resume RUN"), "{looked}");
+    assert!(looked.stdout.contains("a step of r has failed") && looked.stdout.contains("baton resume r`"), "{looked}");
     assert!(!looked.stdout.contains("requeue"), "{looked}");
+}
+
+#[cfg(unix)]
+#[test]
+fn gate_that_was_rejected_is_no_failure() {
+    let sandbox = Sandbox::new();
+    let flow = "name: f\nphases:\n  - {id: q, gate: {items: [the plan]}}\n  \
+                - {id: p, gate: {items: [the rest]}, on_failure: q}\n";
+    sandbox.write("flow.yaml", flow);
+    sandbox.write("people.yaml", "- {phase: q, approve: true}\n- {phase: p, reject: not yet}\n");
+    let run = sandbox.baton(&[
+        "run",
+        "flow.yaml",
+        "--workspace",
+        "desk",
+        "--id",
+        "r",
+        "--no-input",
+        "--answers",
+        "people.yaml",
+    ]);
+    assert_eq!(run.code, Some(3), "{run}");
+    let looked = sandbox.baton(&["doctor"]);
+    assert!(looked.code == Some(0) && !looked.stdout.contains("has failed"), "{looked}");
 }

@@ -255,7 +255,7 @@ fn an_interrupt_stops_the_run_so_that_it_can_be_resumed() {
     person.sees("baton resume letter-1");
     assert_eq!(person.leaves(), Some(130));
     let runs = sandbox.baton(&["runs", "--json"]).json();
-    assert_eq!(runs["runs"][0]["state"], "left", "interrupted; resume it");
+    assert_eq!(runs["runs"][0]["state"], "left", "nobody drives it");
     std::fs::remove_file(sandbox.path("desk/.baton/slow")).expect("it is there");
     let resumed = sandbox.baton(&["resume", "letter-1", "--answers", "answers.yaml"]);
     assert_eq!(resumed.code, Some(0), "{resumed}");

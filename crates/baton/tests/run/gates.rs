@@ -40,7 +40,7 @@ fn nobody_to_ask_ends_with_3_and_another_process_approves() {
     assert_eq!(site.resume(&[]).code, Some(3));
     let approved = decide(&site, "approve", "ok.1", &[]);
     assert_eq!(approved.code, Some(0), "{approved:?}");
-    assert!(!is_completed(&site.told()), "interrupted; resume it");
+    assert!(!is_completed(&site.told()), "the run was not resumed yet");
     let ended = site.resume(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(is_completed(&site.told()));

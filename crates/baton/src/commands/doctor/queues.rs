@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_engine::handoff::StateName;
+use baton_engine::step::Role;
 use baton_engine::store::{Filter, StoreError};
 use baton_engine::{Handoff, HandoffId, RunId};
 use baton_views::words::counted;
@@ -71,7 +72,12 @@ fn dead_letters(failed: &[Handoff]) -> Sign {
 
 /// Names runs that have not ended and in which something was given up: only their driver, or a person it asks, can go on.
 async fn runs(session: &Session, failed: &[Handoff]) -> Result<Option<Sign>, StoreError> {
-    let steps = failed.iter().filter(|handoff| handoff.terms.step.is_some() && !handoff.is_run());
+    // A gate that was rejected is no failure.
+    let is_step = |handoff: &&Handoff| {
+        let role = handoff.terms.step.as_ref().map(|step| step.role);
+        role.is_some_and(|role| !matches!(role, Role::Run | Role::Gate))
+    };
+    let steps = failed.iter().filter(is_step);
     let of_runs: BTreeSet<&RunId> = steps.map(|handoff| &handoff.run).collect();
     let mut open = Vec::new();
     for run in of_runs {
@@ -84,13 +90,10 @@ async fn runs(session: &Session, failed: &[Handoff]) -> Result<Option<Sign>, Sto
     if open.is_empty() {
         return Ok(None);
     }
-    let says = match open.len() {
-        1 => format!("a step of {} has failed, and the run is not running", open[0]),
-        _ => format!("steps have failed in runs that are not running: {}", open.join(", ")),
+    let (says, run) = match open[..] {
+        [run] => (format!("a step of {run} has failed, and the run is not running"), run),
+        _ => (format!("steps have failed in runs that are not running: {}", open.join(", ")), "RUN"),
     };
-    Ok(Some(Sign::warning(
-        "runs",
-        says,
-        "`baton show RUN` shows why and what a person must decide, `baton resume RUN` continues",
-    )))
+    let hint = format!("`baton show {run}` shows why and what a person must decide, `baton resume {run}` continues");
+    Ok(Some(Sign::warning("runs", says, hint)))
 }
