@@ -159,6 +159,8 @@ pub struct Scene {
     pub checks: Vec<CheckCommand>,
     /// Commands that decide in place of a person once everything else was looked at.
     pub gate_checks: Vec<CheckCommand>,
+    /// Whether another driver may have begun to run these, and nobody knows what they did.
+    pub is_interrupted: bool,
     /// What the same commands have written before where they may not, as it was then.
     pub strayed: Vec<ExaminedClaim>,
     /// Skills that must have been used.
@@ -395,6 +397,11 @@ impl ExaminedClaim {
     /// Returns whether it is about a file that a command has written where it may not.
     pub(crate) fn has_strayed(&self) -> bool {
         self.verdict == ClaimFinding::Refuted && self.rule == writes_outside::RULE.name && self.path.is_some()
+    }
+
+    /// Puts it down as what may be the doing of commands that were interrupted: what is wrong is for a person.
+    pub(crate) fn of_interrupted(self) -> ExaminedClaim {
+        if self.verdict == ClaimFinding::Refuted { self.of_gate() } else { self }
     }
 
     /// Puts it down as what came out of the commands of a gate. What is not as it should be is for a person.

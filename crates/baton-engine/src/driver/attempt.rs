@@ -371,6 +371,10 @@ async fn look(
     (settings, room): (&Settings, KeptBytes),
 ) -> SeenReport {
     let mut examined = evidence.examine(scene, report).await;
+    if is_interrupted(scene) {
+        // What is wrong now may be the doing of the commands: nobody but a person can tell.
+        examined = examined.into_iter().map(ExaminedClaim::of_interrupted).chain([interrupted()]).collect();
+    }
     evidence::allow(&mut examined, settings);
     if evidence::refuted(&examined).is_none() && !evidence::asks_person(&examined) {
         examined = decided_by_checks(evidence, scene, examined).await;
@@ -398,11 +402,22 @@ async fn decided_by_checks(evidence: &dyn Evidence, scene: &Scene, examined: Vec
     examined
 }
 
+/// Returns whether commands that decide in place of a person may have been run before, without anybody knowing what they did.
+fn is_interrupted(scene: &Scene) -> bool {
+    scene.is_interrupted && !scene.gate_checks.is_empty()
+}
+
+/// Tells that nobody knows what such commands did.
+fn interrupted() -> ExaminedClaim {
+    let (claim, seen) = ("the checks were interrupted", "what they had changed by then cannot be told from the work");
+    ExaminedClaim::new(claim_refuted::RULE.name, ClaimFinding::Refuted, claim, seen).of_gate()
+}
+
 /// Runs the commands that decide in place of a person, and tells what each did.
 pub(super) async fn gate_checks(evidence: &dyn Evidence, scene: &Scene) -> Vec<ExaminedClaim> {
     // It is measured from when each begins: what was done before is not its doing.
     let scene = Scene { earlier: Vec::new(), baseline: None, before: None, after: None, ..scene.clone() };
-    let mut examined: Vec<ExaminedClaim> = Vec::new();
+    let mut examined: Vec<ExaminedClaim> = is_interrupted(&scene).then(interrupted).into_iter().collect();
     for check in &scene.gate_checks {
         let outcome = evidence.run(&scene, check).await;
         // Several may change the same file: it is as the last one left it.

@@ -79,6 +79,7 @@ impl RunLoop<'_> {
         };
         let may_write = brief.may_write();
         let mut scene = brief.scene(folder.clone(), self.driver.earlier_attempts(&self.run, tracked));
+        scene.is_interrupted = self.is_interrupted(id, fence);
         if let Some((_, seen)) = self.seen.get(id).filter(|(claim, _)| *claim == fence) {
             let is_recorded = |before: &Moment| before.digest.is_some() && before.digest == scene.baseline;
             (scene.before, scene.after) = (seen.before.clone().filter(is_recorded), seen.after.clone());
@@ -183,7 +184,13 @@ impl RunLoop<'_> {
         let Some(brief) = Brief::of(&self.run, gate).filter(Brief::has_gate_checks) else { return Ok(None) };
         let (workspace, handoff) = (&self.run.definition.workspace, &gate.handoff);
         let folder = self.driver.team.folder(workspace, &self.run.id, &handoff.id, handoff.fence);
-        folder.map(|folder| Some(brief.scene(folder, Vec::new()))).map_err(|why| why.to_string())
+        let is_interrupted = self.is_interrupted(&handoff.id, handoff.fence);
+        let scene = |folder| Some(Scene { is_interrupted, ..brief.scene(folder, Vec::new()) });
+        folder.map(scene).map_err(|why| why.to_string())
+    }
+
+    fn is_interrupted(&self, id: &HandoffId, fence: Fence) -> bool {
+        self.interrupted.contains(&(id.clone(), fence))
     }
 
     fn works_on(&mut self, id: &HandoffId, fence: Fence, task: AbortHandle) {

@@ -319,6 +319,7 @@ impl<'r> Brief<'r> {
             request: self.tracked.asked().cloned(),
             checks: self.checks(),
             gate_checks: self.gate_checks(),
+            is_interrupted: false,
             strayed: self.strayed(),
             mandatory_skills: self.mandatory_skills().into_iter().map(|skill| skill.name).collect(),
             writes: self.writes(),

@@ -19,10 +19,11 @@ use super::watch::{PersonAnswer, QuestionState};
 use super::{Driver, DriverProblem, End, News, WorkspaceLock};
 use crate::Fence;
 use crate::draft::Foreseen;
+use crate::handoff::State;
 use crate::id::{HandoffId, RunId};
 use crate::journal::Event;
 use crate::pages::JournalPages;
-use crate::run::Run;
+use crate::run::{Run, TrackedHandoff};
 use crate::session::Spent;
 use crate::store::StoreError;
 
@@ -80,6 +81,8 @@ pub(super) struct RunLoop<'d> {
     pub(super) room: u64,
     /// What the journal will contain if no other process has written.
     pub(super) foreseen: Foreseen,
+    /// What another driver had begun to examine, with the token of its claim.
+    pub(super) interrupted: BTreeSet<(HandoffId, Fence)>,
     /// What attempts tell while they go on.
     pub(super) tell: mpsc::UnboundedSender<Progress>,
     pub(super) progress: mpsc::UnboundedReceiver<Progress>,
@@ -122,9 +125,15 @@ impl<'d> RunLoop<'d> {
             Err(end) => return Ok(end),
         };
         let (tell, progress) = mpsc::unbounded_channel();
+        let was_examined =
+            |tracked: &&TrackedHandoff| tracked.handoff.state == State::Verifying && !tracked.handoff.approved;
+        let interrupted =
+            run.open().filter(was_examined).map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence));
+        let interrupted = interrupted.collect();
         let mut run_loop = RunLoop {
             driver,
             run,
+            interrupted,
             fence,
             claiming: false,
             behind: true,

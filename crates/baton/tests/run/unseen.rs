@@ -1,7 +1,7 @@
 //! Places and names where work could pass unseen: files of a gate's own checks, the output directory, what a check has written
 //! where it may not, ignored folders, and names that are no text.
 
-use crate::site::{Ended, Site, find};
+use crate::site::{Ended, LONG, RUN, Site, end, find, listen};
 
 const AGENTS: &str = "agents: {design: {command: [./design.py]}, ops: {command: [./ops.py]}}";
 const GATE: &str = "  - {id: ok, gate: {items: [what was built]}}\n";
@@ -219,4 +219,42 @@ fn files_that_are_mostly_holes_are_bound_without_being_read() {
     assert!(gate.contains("`a` exists, 1073741824 bytes (1073741824 bytes, last changed "), "{gate}");
     assert!(gate.contains("(1 entries, by size and time "), "{gate}");
     binds(&site, "ok.1", "b", "printf EVIL | dd of=b conv=notrunc status=none");
+}
+
+/// Kills the driver in the middle of the checks of an auto review, resumes it, and returns the site with what the end said.
+fn interrupted(first: &str) -> (Site, Ended) {
+    let site = gated("");
+    let (begun, go_on) = (site.pipe("begun"), site.pipe("go-on"));
+    let flow = format!(
+        "name: unseen\n{AGENTS}\nphases:\n  - id: design\n    agent: design\n    writes: [design.sql]\n    \
+         review: {{type: auto, checks: [{{name: first, run: {first:?}}},\n      \
+         {{name: slow, run: \"echo begun > {}; cat {}\", timeout: 20s}}]}}\n  - {{id: ship, agent: ops}}\n",
+        begun, go_on
+    );
+    let site = site.workflow(&flow);
+    let mut driver = site.start(&["run", "flow", "--workspace", "workspace", "--id", RUN, "--no-input", "--json"]);
+    driver.close_input();
+    listen(&begun).find("begun", LONG).expect("the second check begins");
+    driver.kill();
+    end(&mut driver);
+    let resumed = site.resume(&[]);
+    (site, resumed)
+}
+
+#[test]
+fn file_that_interrupted_checks_of_a_review_have_changed_is_left_to_a_person() {
+    let (site, resumed) = interrupted("echo EVIL >> design.sql");
+    assert_eq!(resumed.code, Some(3), "{}", resumed.stderr);
+    assert!(site.told().latest("ship").is_none(), "nothing has followed");
+    let asked = shown(&site, "design.1");
+    assert!(asked.contains("the checks were interrupted"), "{asked}");
+}
+
+#[test]
+fn agent_is_not_blamed_for_what_interrupted_checks_of_its_review_have_written() {
+    let (site, resumed) = interrupted("echo x > other.out");
+    assert_eq!(resumed.code, Some(3), "{}", resumed.stderr);
+    assert_eq!(site.told().latest("design").expect("it is there").handoff.attempts, 1, "{}", resumed.stderr);
+    let asked = shown(&site, "design.1");
+    assert!(asked.contains("the checks were interrupted") && asked.contains("other.out"), "{asked}");
 }
