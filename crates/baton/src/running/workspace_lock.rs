@@ -96,7 +96,26 @@ pub(crate) fn held(run: &RunId, workspace: &Path, other: &str, driver: &str) -> 
         return CommandError::try_again(format!("{run} is driven by {driver}, which works in {}", workspace.display()))
             .hint(hint);
     }
-    let who = if other.is_empty() { "another run".to_owned() } else { format!("run {other}, driven by {driver},") };
-    CommandError::no(format!("{who} works in {}", workspace.display()))
+    // Whoever has just locked it has not written yet who they are: it may be this very run.
+    if other.is_empty() {
+        return CommandError::try_again(format!("somebody has just begun to work in {}", workspace.display()))
+            .hint(format!("wait a moment; then baton resume {run}"));
+    }
+    CommandError::no(format!("run {other}, driven by {driver}, works in {}", workspace.display()))
         .hint("`baton runs` shows it; wait until it has ended, or give this one its own --workspace")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::command_error::Exit;
+
+    use super::*;
+
+    #[test]
+    fn whoever_is_not_known_yet_may_drive_the_same_run() {
+        let (run, folder) = (RunId::parse("r").expect("safe"), Path::new("desk"));
+        for (other, exit) in [("", Exit::TryAgain), ("r", Exit::TryAgain), ("s", Exit::No)] {
+            assert_eq!(held(&run, folder, other, "").exit_code(), exit, "{other:?}");
+        }
+    }
 }
