@@ -454,7 +454,7 @@ fn looked_at(tracked: &TrackedHandoff) -> &TrackedHandoff {
 fn is_failure(fact: &Fact) -> bool {
     match fact {
         // What goes on is not over, and how it ends counts then.
-        Fact::Happened(Command::Fail(fail)) => fail.again == Again::Policy,
+        Fact::Happened(Command::Fail(fail)) => matches!(fail.again, Again::Policy | Again::AtOnce),
         Fact::Happened(Command::Expire(_)) => true,
         Fact::Happened(Command::Verify(verify)) => matches!(verify.verdict, Verdict::Refuted { .. }) && !verify.repair,
         Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => false,

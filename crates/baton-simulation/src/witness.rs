@@ -218,7 +218,7 @@ fn counted(before: &Handoff, change: &RowChange, say: &mut impl FnMut(&'static s
             say("what a person must see is seen", format!("it is {next}"));
         }
     }
-    // Whoever repairs a report goes on with the same attempt.
+    // Whoever repairs a report goes on with the same attempt, and what has died with its driver need not wait.
     let goes_on = match &command {
         Command::Fail(fail) => fail.again != Again::Policy,
         Command::Verify(verify) => verify.repair,

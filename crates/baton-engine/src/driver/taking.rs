@@ -17,7 +17,7 @@ use crate::flow::{self, NoWayBack};
 use crate::handoff::State;
 use crate::handover;
 use crate::id::{HandoffId, RunId};
-use crate::lifecycle::{Command, Expire, Fail, Release, readable_claimant};
+use crate::lifecycle::{Again, Command, Expire, Fail, Release, readable_claimant};
 use crate::pages::JournalPages;
 use crate::run::{Run, TrackedHandoff};
 use crate::sabotage::{Bug, planted};
@@ -223,7 +223,8 @@ impl Driver {
                 true => Command::Release(Release { fence, why }),
                 false => {
                     let failure = Failure::new(Code::abandoned(), why);
-                    Command::Fail(Fail::new(fence, failure, self.random.number()))
+                    let fail = Fail::new(fence, failure, self.random.number());
+                    Command::Fail(Fail { again: Again::AtOnce, ..fail })
                 }
             };
             let _ = draft.apply(&id, command);

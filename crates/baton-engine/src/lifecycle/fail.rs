@@ -49,6 +49,9 @@ pub enum Again {
     Repair,
     /// The same attempt begins at once in a fresh session, because the old one cannot go on.
     Fresh,
+    /// Another attempt begins at once, if the policy allows one: whoever worked died with its driver, and waiting would mend
+    /// nothing.
+    AtOnce,
     /// The same attempt goes on at this time, when a limit of its program's account ends.
     At(Timestamp),
 }
@@ -73,6 +76,7 @@ impl Fail {
         let failure = self.failure.clone();
         Ok(match self.again {
             Again::Policy => try_again(handoff, failure, self.dice, at),
+            Again::AtOnce => try_again_after(handoff, failure, Duration::ZERO, at),
             Again::Repair | Again::Fresh => go_on(handoff, failure, at),
             Again::At(time) => go_on(handoff, failure, whole(time).max(at)),
         })
@@ -89,15 +93,21 @@ impl Fail {
 /// Ends a failed attempt: another one follows after a wait, or none.
 pub(super) fn try_again(handoff: &mut Handoff, failure: Failure, dice: f64, at: Timestamp) -> Vec<Action> {
     let policy = handoff.terms.retry;
+    let at_once = policy.at_once_if_refused
+        && failure.code == Code::validation_failed()
+        && handoff.attempts <= Policy::AT_ONCE_MAX;
+    let wait = if at_once { Duration::ZERO } else { policy.delay_before(handoff.attempts, dice) };
+    let wait = if planted(Bug::BackoffIgnored) { Duration::ZERO } else { wait };
+    try_again_after(handoff, failure, wait, at)
+}
+
+/// Ends a failed attempt: another one follows after so long, if the policy allows one.
+fn try_again_after(handoff: &mut Handoff, failure: Failure, wait: Duration, at: Timestamp) -> Vec<Action> {
     let attempts = if planted(Bug::RetriesNotCounted) { 1 } else { handoff.attempts };
-    if failure.chance == Transience::Permanent || !policy.allows_another(attempts) {
+    if failure.chance == Transience::Permanent || !handoff.terms.retry.allows_another(attempts) {
         return give_up(handoff, failure, at);
     }
-    let at_once =
-        policy.at_once_if_refused && failure.code == Code::validation_failed() && attempts <= Policy::AT_ONCE_MAX;
     handoff.last_failure = Some(failure);
-    let wait = if at_once { Duration::ZERO } else { policy.delay_before(handoff.attempts, dice) };
-    let wait = if planted(Bug::BackoffIgnored) { Default::default() } else { wait };
     let ready_at = at.checked_add(wait).unwrap_or(Timestamp::MAX);
     handoff.state = State::Pending { ready_at };
     vec![Action::announce(handoff, ready_at)]
@@ -162,6 +172,21 @@ mod tests {
             matches!(failed.state, State::Pending { ready_at } if ready_at > sample::time(100)),
             "it does not help"
         );
+    }
+
+    #[test]
+    fn work_that_died_with_its_driver_is_tried_again_at_once_but_not_more_often() {
+        let mut handoff = sample::handoff(StateName::Pending);
+        handoff.attempts = 0;
+        for attempt in 1..=4 {
+            let claimed = apply(&handoff, sample::claim(), sample::time(100)).expect("ready").handoff;
+            let failure = Failure::new(Code::abandoned(), "the driver has died");
+            let fail = Fail { again: Again::AtOnce, ..Fail::new(claimed.fence, failure, 0.0) };
+            handoff = apply(&claimed, Command::Fail(fail), sample::time(100)).expect("held").handoff;
+            let at = sample::time(100);
+            let ended = if attempt == 4 { State::Failed { at } } else { State::Pending { ready_at: at } };
+            assert_eq!(handoff.state, ended, "after {attempt} attempts");
+        }
     }
 
     #[test]

@@ -281,7 +281,7 @@ impl TrackedHandoff {
                     Again::At(_) => NextTurn::GoesOn,
                     // A program that was killed, or whose model did not answer, has left what it did in its session.
                     Again::Policy if was_interrupted(fail) => NextTurn::GoesOn,
-                    Again::Policy | Again::Fresh => NextTurn::Fresh,
+                    Again::Policy | Again::AtOnce | Again::Fresh => NextTurn::Fresh,
                 });
                 self.changed.clone_from(&fail.changed);
                 match (&fail.document, fail.failure.code == Code::validation_failed()) {

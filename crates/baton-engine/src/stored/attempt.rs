@@ -136,6 +136,7 @@ enum StoredAgain {
     Policy,
     Repair,
     Fresh,
+    AtOnce,
     At(Timestamp),
 }
 
@@ -361,6 +362,7 @@ impl<'s> From<&'s Fail> for StoredFail<'s> {
                 Again::Policy => StoredAgain::Policy,
                 Again::Repair => StoredAgain::Repair,
                 Again::Fresh => StoredAgain::Fresh,
+                Again::AtOnce => StoredAgain::AtOnce,
                 Again::At(time) => StoredAgain::At(*time),
             },
             author: StoredAuthor::of(author),
@@ -383,6 +385,7 @@ impl From<StoredFail<'_>> for Fail {
                 StoredAgain::Policy => Again::Policy,
                 StoredAgain::Repair => Again::Repair,
                 StoredAgain::Fresh => Again::Fresh,
+                StoredAgain::AtOnce => Again::AtOnce,
                 StoredAgain::At(time) => Again::At(time),
             },
             author: author.map(StoredAuthor::author),

@@ -239,7 +239,7 @@ fn cage_whose_driver_was_killed_before_it_began_ends_with_the_resume() {
     let kill_once = "#!/bin/sh\ncase \"$*\" in *--info-fd*)\n\
         if mkdir \"${0%/*}/killed\" 2>/dev/null; then kill -9 $PPID; fi;;\nesac\nexec /usr/bin/bwrap \"$@\"\n";
     let site = Site::with_git()
-        .workflow("name: work\nagents: {dev: {command: [./dev.py], retry: {max_retries: 2, delay: 0s}}}\nphases: [{id: build, agent: dev}]\n")
+        .workflow("name: work\nagents: {dev: {command: [./dev.py], retry: {max_retries: 2, delay: 10m}}}\nphases: [{id: build, agent: dev}]\n")
         .agent("dev", "report()");
     site.scratch.write("bin/bwrap", kill_once);
     fs::set_permissions(site.scratch.path("bin/bwrap"), fs::Permissions::from_mode(0o755)).expect("our own file");
@@ -248,6 +248,6 @@ fn cage_whose_driver_was_killed_before_it_began_ends_with_the_resume() {
     driver.close_input();
     assert_eq!(end(&mut driver).code, None, "it was not killed");
     let resumed = site.resume(&[]);
-    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+    assert_eq!(resumed.code, Some(0), "what died with its driver is tried again at once: {}", resumed.stderr);
     assert_eq!(started_for(&site), Vec::<String>::new());
 }
