@@ -189,8 +189,10 @@ pub enum About {
     Refuted,
     /// What the blocked agent waited for.
     Resolution,
-    /// Why a person rejected the work.
+    /// Why somebody rejected the work.
     Feedback,
+    /// What a phase or a check failed with, so that the work is done again.
+    Failure,
     /// A person's answers.
     Answer,
     /// A person's question about the work.
@@ -206,6 +208,7 @@ impl About {
             About::Refuted => "refuted",
             About::Resolution => "resolution",
             About::Feedback => "feedback",
+            About::Failure => "failure",
             About::Answer => "answer",
             About::Question => "question",
             About::Requeued => "requeued",

@@ -6,10 +6,11 @@ use super::turn::is_stopped;
 use super::values::context;
 use crate::answer;
 use crate::failure::Code;
-use crate::handoff::{About, Note};
+use crate::handoff::{About, Note, State};
 use crate::handover;
 use crate::lifecycle::{Decide, Decision};
 use crate::run::{Run, TrackedHandoff};
+use crate::step::Role;
 
 /// What the next attempt must know about what went wrong.
 pub(super) fn what_failed(run: &Run, about: &TrackedHandoff) -> Vec<Note> {
@@ -37,7 +38,7 @@ pub(super) fn told(report: &Report) -> String {
 /// Returns what the agent must know that does the work again. After a group that is what each member says that did not pass:
 /// notes are read without the handovers beside them.
 pub(super) fn feedback(run: &Run, tracked: &TrackedHandoff, text: &str) -> Vec<Note> {
-    let mut notes = vec![note(About::Feedback, tracked, text)];
+    let mut notes = vec![note(about(tracked), tracked, text)];
     for member in handover::members(run, tracked).into_iter().filter(|member| !member.passed()) {
         let said = match (member.report(), &member.handoff.last_failure) {
             (Some(report), _) if !answer::passes(report) => told(report),
@@ -54,7 +55,17 @@ fn about_failure(tracked: &TrackedHandoff) -> About {
     let failure = tracked.handoff.last_failure.as_ref();
     match failure.is_some_and(|failure| failure.code == Code::validation_failed()) {
         true => About::Refuted,
-        false => About::Feedback,
+        false => about(tracked),
+    }
+}
+
+/// Returns what somebody means who has work done again: only whoever has looked at it asks for changes.
+fn about(tracked: &TrackedHandoff) -> About {
+    let is_done = matches!(tracked.handoff.state, State::Completed { .. }) || is_stopped(tracked);
+    let is_rejected = tracked.decided.as_ref().is_some_and(|decide| matches!(decide.decision, Decision::Reject { .. }));
+    match tracked.step.role {
+        Role::Work | Role::Gate | Role::Group if is_done || is_rejected => About::Feedback,
+        _ => About::Failure,
     }
 }
 

@@ -263,7 +263,7 @@ fn decided_before(run: &Run, tracked: &TrackedHandoff) -> Vec<String> {
             let told = |note: &Note| match note.about {
                 About::Feedback => Some(format!("{} rejected it: {}", note.from, note.text)),
                 About::Question => Some(format!("{} asked: {}", note.from, note.text)),
-                About::Refuted | About::Resolution | About::Answer | About::Requeued => None,
+                About::Refuted | About::Failure | About::Resolution | About::Answer | About::Requeued => None,
             };
             let since = evidence::unchanged_since(&tracked.sent_back, &tracked.examined);
             notes.filter_map(told).chain(since).collect()

@@ -14,6 +14,7 @@ use crate::draft::Draft;
 use crate::expression;
 use crate::failure::Code;
 use crate::handoff::{About, Note, State};
+use crate::handover;
 use crate::id::HandoffId;
 use crate::lifecycle::{Command, Decide, Route, SkippedPhase};
 use crate::route::{RouteRow, Target, route};
@@ -257,7 +258,8 @@ fn stopped(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>, repo
 
 /// A person decides what follows.
 fn ask(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>, why: &str) -> DecidedTurn {
-    let again = match tracked.step.role != Role::Work && worker_before(run, located).is_some() {
+    let can_go_back = tracked.step.role != Role::Work && !was_never_judged(run, tracked);
+    let again = match can_go_back && worker_before(run, located).is_some() {
         true => ("back", "send it back to the agent before"),
         false => ("retry", "try the phase again"),
     };
@@ -275,6 +277,7 @@ fn failed(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>, why: 
         Some(word) if same_word(word, "gate") => person(),
         // Nobody can change a review that was never given, but whoever gives it.
         Some(_) if is_review(phase) && has_failed => person(),
+        _ if was_never_judged(run, tracked) => person(),
         Some(name) => go(located, name, why, notes),
         None if located.is_branch() => decided(Turn::Stop, "stop", why),
         None if tracked.step.role == Role::Work && has_failed => person(),
@@ -284,6 +287,17 @@ fn failed(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>, why: 
             None => person(),
         },
     }
+}
+
+/// Returns whether a group did not pass only because none of its failed reviews was ever given.
+fn was_never_judged(run: &Run, group: &TrackedHandoff) -> bool {
+    let is_missing = |member: &TrackedHandoff| {
+        let located = run.definition.locate(&member.step.phase);
+        let is_given = matches!(member.handoff.state, State::Completed { .. }) || is_stopped(member);
+        !is_given && located.is_some_and(|located| is_review(located.phase()))
+    };
+    let mut failed = handover::members(run, group).into_iter().filter(|member| !member.passed()).peekable();
+    group.step.role == Role::Group && failed.peek().is_some() && failed.all(is_missing)
 }
 
 /// Finds the phase that work goes back to from another one.

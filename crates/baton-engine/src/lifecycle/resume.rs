@@ -35,7 +35,9 @@ impl Resume {
     fn said_by(note: &Note) -> Resume {
         let resolution = match note.about {
             About::Feedback => format!("Rejected: {}", note.text),
-            About::Refuted | About::Resolution | About::Answer | About::Question | About::Requeued => note.text.clone(),
+            About::Refuted | About::Failure | About::Resolution | About::Answer | About::Question | About::Requeued => {
+                note.text.clone()
+            }
         };
         Resume { by: note.from.clone(), resolution, question: note.question.clone() }
     }

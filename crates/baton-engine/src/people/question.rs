@@ -75,7 +75,7 @@ fn alone(handoff: &Handoff, events: &[Event]) -> Option<Question> {
 /// What was said about earlier attempts belongs to the decision; what others delivered does not.
 fn is_about_the_work(note: &Note) -> bool {
     match note.about {
-        About::Refuted | About::Feedback | About::Answer | About::Question => true,
+        About::Refuted | About::Feedback | About::Failure | About::Answer | About::Question => true,
         About::Resolution | About::Requeued => false,
     }
 }

@@ -20,6 +20,9 @@ use crate::overlap::overlap;
 /// A time for requests that have none. Not midnight: that would look invented.
 const SOME_TIME: &str = "2026-03-14T09:26:53Z";
 
+/// What stands for a file that was read. A real one would be a claim that nobody has made.
+const READ_FILE: &str = "<a file that you read>:<first line>-<last line>";
+
 /// What an agent must write, filled in.
 #[derive(Debug, Clone)]
 pub(super) struct Example {
@@ -73,6 +76,9 @@ fn written(dialect: Dialect, document: &Document) -> String {
 
 /// Returns whether the agent judges the work of others: the workflow says so, or its own name or that of the phase.
 pub(super) fn reviews(briefing: &Briefing<'_>) -> bool {
+    if briefing.dialect == Dialect::Task {
+        return is_verdict(task_phase(briefing.request));
+    }
     let asked = briefing.request.expectations.as_ref().and_then(|wanted| wanted.output.as_deref());
     let is_named = |name: &str| {
         let words = name.split(|character: char| !character.is_alphanumeric());
@@ -80,6 +86,12 @@ pub(super) fn reviews(briefing: &Briefing<'_>) -> bool {
     };
     let phase = briefing.phase.rsplit('/').next().unwrap_or_default();
     asked.is_some_and(|asked| same_word(asked, REVIEW)) || is_named(phase) || is_named(briefing.agent)
+}
+
+/// Returns whether a phase of a task says whether something passed. The example says that it did not: nobody may approve by
+/// copying.
+fn is_verdict(phase: TaskPhase) -> bool {
+    matches!(phase, TaskPhase::Validate | TaskPhase::Parallel)
 }
 
 /// Returns where the agent puts its output, if it may write there.
@@ -131,7 +143,7 @@ impl<'a> Work<'a> {
             feature_directory: Some(directory.to_owned()),
             summary: Some(copied_example::SUMMARY.to_owned()),
             skills_invoked: self.briefing.mandatory_skills.iter().map(|skill| skill.name.clone()).collect(),
-            source_files_verified: self.read_file().map(|file| format!("{file}:1-20")).into_iter().collect(),
+            source_files_verified: self.may_read().then(|| READ_FILE.to_owned()).into_iter().collect(),
             files_modified: self.path.clone().into_iter().collect(),
             artifacts: self.path.clone().map(Artifact::bare).into_iter().collect(),
             verification: self.verification(),
@@ -140,12 +152,10 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Returns a file that the agent was given to read.
-    fn read_file(&self) -> Option<&'a str> {
-        let context = self.briefing.request.context.as_ref()?;
-        let artifacts = context.artifacts.iter().map(Artifact::path);
-        let files = artifacts.chain(context.relevant_files.iter().map(String::as_str));
-        files.into_iter().find(|path| is_plain(path) && is_file(path))
+    /// Returns whether the agent was given a file to read.
+    fn may_read(&self) -> bool {
+        let Some(context) = &self.briefing.request.context else { return false };
+        !context.artifacts.is_empty() || !context.relevant_files.is_empty()
     }
 
     fn task_report(&self) -> Report {
@@ -154,7 +164,7 @@ impl<'a> Work<'a> {
             id: self.briefing.request.id.clone(),
             phase: Some(Label::Name(phase.as_str().to_owned())),
             outcome: Some(Outcome::Complete),
-            decision: Some(AgentDecision::Proceed),
+            decision: Some(if is_verdict(phase) { AgentDecision::Stop } else { AgentDecision::Proceed }),
             findings: Some(findings::of(phase, self.path.as_deref())),
             summary: Some(copied_example::SUMMARY.to_owned()),
             ..Report::default()

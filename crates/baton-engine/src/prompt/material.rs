@@ -105,7 +105,8 @@ impl Material {
             briefing.handovers.iter().filter_map(|handover| handed(handover, "handover", fence)).collect();
         // What was handed over says more than the members of the request that were made of it.
         let beside = |piece: &&Piece| context.is_empty() || matches!(piece.name, "subject" | "facts" | "input");
-        let beside: Vec<Piece> = members.iter().filter(beside).cloned().collect();
+        let is_new = |piece: &&Piece| piece.name != "facts" || !are_handed_over(briefing);
+        let beside: Vec<Piece> = members.iter().filter(beside).filter(is_new).cloned().collect();
         context.extend(beside);
         let refuted = || briefing.notes.iter().filter(|note| note.about == About::Refuted);
         let notes = briefing.notes.iter().filter(|note| note.about != About::Refuted);
@@ -208,6 +209,11 @@ fn said(note: &Note, fence: PromptFence<'_>, briefing: &Briefing<'_>) -> SaidSin
             let meaning = format!("`{from}` asked for changes. What it says stands below, where it is handed over.");
             return SaidSince { about: "feedback", from, meaning, piece: None };
         }
+        About::Failure if is_handed_over(note, briefing) => {
+            let meaning = format!("`{from}` failed. Its output stands below, where it is handed over. Make it pass.");
+            return SaidSince { about: "failure", from, meaning, piece: None };
+        }
+        About::Failure => ("failure", "what failed", format!("`{from}` failed, so the work comes back to you:")),
         About::Feedback if note.from == GROUP => {
             ("feedback", "feedback", "The work did not pass. Who asked for changes has said below which:".to_owned())
         }
@@ -236,6 +242,13 @@ fn is_handed_over(note: &Note, briefing: &Briefing<'_>) -> bool {
     let mut theirs = briefing.handovers.iter().filter(|handover| handover.label.ends_with(&by));
     let lines = || note.text.lines().map(|line| line.trim_start_matches("Verdict: ").trim());
     theirs.any(|handover| lines().all(|line| handover.text.contains(line)))
+}
+
+/// Returns whether every fact of the request, such as what a check wrote, stands in what was handed over.
+fn are_handed_over(briefing: &Briefing<'_>) -> bool {
+    let stands = |text: &str| briefing.handovers.iter().any(|handover| handover.text.contains(text.trim()));
+    let mut facts = briefing.request.context.iter().flat_map(|context| context.facts.values());
+    facts.all(|fact| fact.as_str().is_some_and(stands))
 }
 
 /// What the run is about, unless that is the name of the workflow alone.

@@ -184,6 +184,7 @@ impl<'a> Page<'a> {
         let said = |piece: &Piece| Blank(self.fenced(piece, cuts.said_tokens));
         let joined =
             |pieces: &[&Piece]| Blank(pieces.iter().map(|piece| shown(piece).0).collect::<Vec<_>>().join("\n\n"));
+        let may_change = briefing.writes.is_none_or(|patterns| !patterns.is_empty());
         let handed: Vec<&Piece> = self.material.context.iter().filter(|piece| piece.name == "handover").collect();
         View {
             workflow: briefing.workflow.into(),
@@ -216,7 +217,7 @@ impl<'a> Page<'a> {
             tells_skills: is_block(briefing.dialect) || briefing.dialect == Dialect::Native,
             reasons: words::reasons(briefing.dialect, briefing.reasons).into(),
             reviews: example::reviews(briefing),
-            changes_in: words::changes_in(briefing.dialect),
+            changes_in: if may_change { words::changes_in(briefing.dialect) } else { "" },
             alone: !matches!(briefing.report_to, ReportTo::Folder | ReportTo::Queue { .. }),
             stuck: words::stuck(briefing.dialect),
             report_file: words::file(briefing, "report.md", "BATON_REPORT_FILE").into(),

@@ -91,6 +91,23 @@ fn group_that_did_not_pass_goes_back_to_the_agent_before_it() {
 }
 
 #[test]
+fn group_whose_reviews_were_never_given_asks_a_person() {
+    let agents = "agents: {dev: {command: [./d]}, rev: {command: [./r], retry: {max_retries: 0}}}";
+    let text = format!(
+        "name: f\n{agents}\nphases:\n  - {{id: build, agent: dev}}\n  - {{id: looks, pass_when: all_must_pass, parallel: \
+         [{{id: one, agent: rev, kind: review}}, {{id: two, agent: rev, kind: review}}]}}"
+    );
+    let play = Play::of(&text).tell("looks/one", [Act::Fails("exit 3")]).play();
+    assert!(play.story().ends_with("looks.failure.1 waits for a person"), "{}", play.story());
+    assert_eq!(play.run.visits("build"), 1, "nobody has asked for changes");
+    let play = Play::of(&text)
+        .tell("looks/one", [Act::Fails("exit 3")])
+        .tell("looks/two", [verdict("CHANGES_REQUESTED", "too slow"), verdict("APPROVED", "fine")])
+        .play();
+    assert_eq!(play.run.visits("build"), 2, "one of them was given, and it counts: {}", play.story());
+}
+
+#[test]
 fn agent_that_gives_up_fails_its_branch_only() {
     let text = flow(
         "  - {id: both, pass_when: any_pass, parallel: [{id: one, agent: dev}, {id: two, agent: ops}]}\n  - {id: ship, agent: ops}",

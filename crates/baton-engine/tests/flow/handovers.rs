@@ -184,6 +184,15 @@ fn whoever_is_sent_back_gets_its_own_report_what_it_had_and_what_is_wrong() {
 }
 
 #[test]
+fn whoever_repairs_what_a_check_has_found_is_told_that_it_failed_and_not_that_somebody_asked() {
+    let phases = "  - {id: build, agent: b}\n  - {id: test, check: 'true'}";
+    let play = Play::of(&flow(phases)).recording().tell("test", [Act::Exits(false)]).play();
+    let told = prompt(&play, "build.2");
+    assert!(told.contains("`check` failed") && !told.contains("asked for changes"), "{told}");
+    assert_eq!(told.matches("exit 1").count(), 1, "it is told once: {told}");
+}
+
+#[test]
 fn the_note_of_an_approval_reaches_the_next_agent() {
     let phases =
         "  - {id: plan, agent: a, review: blocking}\n  - {id: ok, gate: {items: [x]}}\n  - {id: build, agent: b}";

@@ -53,43 +53,45 @@ fn write(path: Option<&str>) -> Write {
     }
 }
 
+/// A check that has failed: whoever copies the numbers of an example must not approve anything with them.
 fn validate() -> Validate {
     Validate {
         checks: Some(Checks {
             types: Some(Check { passed: Some(true), ..Check::default() }),
             lint: Some(Check { passed: Some(true), ..Check::default() }),
             tests: Some(TestCheck {
-                passed: Some(true),
+                passed: Some(false),
                 total: Some(31),
-                passed_count: Some(31),
-                failed_count: Some(0),
+                passed_count: Some(29),
+                failed_count: Some(2),
                 coverage: Some(87.into()),
-                failures: Vec::new(),
+                failures: vec!["<the test that failed>".to_owned()],
             }),
             security: Some(SecurityCheck { passed: Some(true), issues: Vec::new() }),
         }),
-        overall_passed: Some(true),
-        blocking_issues: Vec::new(),
+        overall_passed: Some(false),
+        blocking_issues: vec!["<what must be solved first, with file and line>".to_owned()],
         warnings: Vec::new(),
     }
 }
 
+/// One of two has failed, for the same reason.
 fn parallel() -> Parallel {
-    let result = |task: &str, summary: &str| ParallelResult {
+    let result = |task: &str, passed: bool, summary: &str| ParallelResult {
         task_id: text(task),
         r#type: text(task),
-        passed: Some(true),
+        passed: Some(passed),
         summary: text(summary),
         ..ParallelResult::default()
     };
     Parallel {
-        results: vec![result("lint", "<what came out>"), result("security", "<what came out>")],
+        results: vec![result("lint", true, "<what came out>"), result("security", false, "<what came out>")],
         aggregation: Some(Aggregation {
             total: Some(2),
-            passed: Some(2),
-            failed: Some(0),
+            passed: Some(1),
+            failed: Some(1),
             rule: text("all_must_pass"),
-            overall_passed: Some(true),
+            overall_passed: Some(false),
         }),
     }
 }
