@@ -100,6 +100,8 @@ pub struct Yardstick {
     request: Option<Request>,
     /// Where the agent was told to put its output.
     output_directory: Option<String>,
+    /// Whether Baton itself knows when it came, so that the document need not say so.
+    times_are_kept: bool,
 }
 
 /// What an agent was asked inside of a session that Baton looks into.
@@ -147,13 +149,23 @@ impl Yardstick {
             phase: None,
             request: None,
             output_directory: None,
+            times_are_kept: false,
         }
     }
 
     /// Judges what an agent hands in inside of a session.
     pub fn of_session(task: SessionTask, settings: &Settings) -> Yardstick {
         let SessionTask { agent, phase, dialect, request, output_directory } = task;
-        Yardstick { dialect, agent, phase, request, output_directory, ..Yardstick::of_project(settings) }
+        let times_are_kept = true;
+        Yardstick {
+            dialect,
+            agent,
+            phase,
+            request,
+            output_directory,
+            times_are_kept,
+            ..Yardstick::of_project(settings)
+        }
     }
 
     /// Judges what an agent hands in to its driver.
@@ -166,6 +178,7 @@ impl Yardstick {
             phase: brief.phase().map(|_| brief.tracked.step.phase.clone()),
             request: scene.request.clone(),
             output_directory: scene.output_directory.as_ref().map(|folder| folder.to_string_lossy().into_owned()),
+            times_are_kept: true,
         }
     }
 
@@ -179,7 +192,8 @@ impl Yardstick {
         let request = request.and_then(WrittenDocument::read_request);
         let Some((step, definition)) = handoff.terms.step.as_ref().zip(definition) else {
             let following = vec![handoff.terms.from.clone()];
-            return Yardstick { following, request, ..Yardstick::of_project(settings) };
+            // The journal says when whatever is handed in for a handoff came.
+            return Yardstick { following, request, times_are_kept: true, ..Yardstick::of_project(settings) };
         };
         let agent = definition.locate(&step.phase).and_then(|phase| phase.definition.workflow.agent(&handoff.terms.to));
         Yardstick {
@@ -192,6 +206,7 @@ impl Yardstick {
             request,
             output_directory: plain_output_directory(definition, &handoff.run, &step.phase)
                 .map(|folder| folder.to_string_lossy().into_owned()),
+            times_are_kept: true,
         }
     }
 
@@ -226,6 +241,7 @@ impl Yardstick {
             phase: text("phase"),
             request: request.and_then(WrittenDocument::read_request),
             output_directory: text("output_directory"),
+            times_are_kept: true,
         }
     }
 
@@ -250,8 +266,7 @@ impl Yardstick {
             agent: self.agent.as_deref(),
             phase: self.phase.as_deref(),
             output_directory: self.output_directory.as_deref(),
-            // The journal says when whatever is handed in for a handoff came.
-            times_are_kept: self.request.is_some(),
+            times_are_kept: self.times_are_kept,
         };
         let judgement = baton_protocol::judge(incoming.bytes, &reading, &surroundings, &self.settings);
         let (dialect, kind) = (reading.dialect, reading.document.as_ref().map(Document::kind));

@@ -4,8 +4,8 @@ use baton_agents::evidence::LocalEvidence;
 use baton_engine::answer::{self, Successors};
 use baton_engine::engine::{IncomingDocument, ValidDocument, Yardstick};
 use baton_engine::evidence::{self, Content, Evidence as _, ExaminedClaim, KeptBytes, Scene};
-use baton_protocol::Settings;
 use baton_protocol::model::Report;
+use baton_protocol::{Dialect, Settings};
 
 use super::reasons::Reasons;
 use crate::command_error::CommandError;
@@ -28,10 +28,11 @@ pub(crate) struct SeenClaims {
     pub contents: Vec<Content>,
 }
 
-/// Reads and judges a text; the reasons say why it is not a valid report.
-pub(crate) fn read(yardstick: &Yardstick, text: &str) -> Result<Box<UnderstoodText>, Reasons> {
+/// Reads and judges a text; the reasons say why it is not a valid report. The usual dialect is that of agents for which none
+/// is agreed.
+pub(crate) fn read(yardstick: &Yardstick, usual: Dialect, text: &str) -> Result<Box<UnderstoodText>, Reasons> {
     let judged = yardstick.judge(&IncomingDocument::of(text.as_bytes()));
-    let reasons = Reasons::of_document(&judged, text, yardstick.dialect);
+    let reasons = Reasons::of_document(&judged, text, yardstick.dialect.unwrap_or(usual));
     let Some(document) = judged.valid.filter(|_| reasons.are_none()) else { return Err(reasons) };
     let Some(understood) = answer::understand(document.document.clone(), Successors::Nobody) else {
         return Err(Reasons::of_one("This is an acknowledgment, not a report."));

@@ -159,7 +159,7 @@ impl<'a> Visit<'a> {
             ..SessionTask::default()
         };
         let yardstick = Yardstick::of_session(task, &self.config.settings);
-        let understood = match judging::read(&yardstick, &text) {
+        let understood = match judging::read(&yardstick, Dialect::MetadataBlock, &text) {
             Ok(understood) => understood,
             Err(reasons) => return self.refuse(&mut standing, &session, &asked, &text, &reasons),
         };

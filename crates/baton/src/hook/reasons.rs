@@ -19,17 +19,17 @@ const LINE_CHARACTERS: usize = 280;
 pub(crate) struct Reasons {
     /// One line for each finding.
     pub lines: Vec<String>,
-    /// Which form the block has, if the form is wrong.
+    /// Which form the report has, if the form is wrong.
     form: Option<Dialect>,
 }
 
 impl Reasons {
-    /// Returns what is wrong with a text; nothing if it is valid.
-    pub(crate) fn of_document(judged: &JudgedDocument, text: &str, dialect: Option<Dialect>) -> Reasons {
+    /// Returns what is wrong with a text; nothing if it is valid. Whoever ends without any report is told to use a dialect.
+    pub(crate) fn of_document(judged: &JudgedDocument, text: &str, dialect: Dialect) -> Reasons {
         if judged.judgement.valid {
             return Reasons::default();
         }
-        let form = Some(judged.dialect.or(dialect).unwrap_or(Dialect::MetadataBlock));
+        let form = Some(judged.dialect.unwrap_or(dialect));
         if is_blockless(text) {
             let line = "There is no fenced JSON block at the end of your message.".to_owned();
             return Reasons { lines: vec![line], form };
@@ -92,7 +92,9 @@ impl Reasons {
 /// Returns the members that a report must have.
 fn members(dialect: Dialect) -> String {
     let schema = schema::find(&format!("{dialect}.report")).unwrap_or_default();
-    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    // Baton itself knows when it came, and an agent without a clock would invent a time.
+    let required: Vec<&str> = required.filter(|member| *member != "timestamp").collect();
     if required.is_empty() { String::new() } else { format!(" (required: {})", required.join(", ")) }
 }
 

@@ -13,9 +13,9 @@ use baton_engine::engine::{SessionTask, Yardstick};
 use baton_engine::evidence::{self, Evidence as _, KeptBytes, Scene};
 use baton_engine::handoff::Digest;
 use baton_engine::report_contract::{CONTRACT_FILE, ReportContract};
-use baton_protocol::Hints;
 use baton_protocol::model::{Document, Request};
 use baton_protocol::rules::writes_outside;
+use baton_protocol::{Dialect, Hints};
 use walkdir::WalkDir;
 
 use super::HookAnswer;
@@ -174,7 +174,8 @@ impl RunAttempt {
             request: Some(request.clone()),
             output_directory: self.output_directory.as_ref().map(|folder| folder.to_string_lossy().into_owned()),
         };
-        let understood = match judging::read(&Yardstick::of_session(task, &settings), text) {
+        // What the prompt asks for where the workflow names no dialect.
+        let understood = match judging::read(&Yardstick::of_session(task, &settings), Dialect::Native, text) {
             Ok(understood) => understood,
             Err(reasons) => return Ok(reasons),
         };

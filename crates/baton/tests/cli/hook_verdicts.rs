@@ -16,19 +16,21 @@ fn agent_with_a_sound_handoff_ends_without_a_word() {
 fn agent_without_a_block_is_told_which_block_to_write() {
     let told = reason(&HookBench::new().ends("architect", "I have designed it. Shall I go on?"));
     assert!(told.contains("no fenced JSON block at the end of your message"), "{told}");
-    assert!(told.contains("metadata-block (required: agent, output_type, timestamp"), "{told}");
+    assert!(told.contains("metadata-block (required: agent, output_type, feature_directory"), "{told}");
+    assert!(!told.contains("timestamp"), "an agent without a clock would invent one: {told}");
     assert!(tokens::count(&told) <= 300 && !told.contains('^'), "{told}");
 }
 
 #[test]
 fn every_mistake_is_one_line_with_the_field_and_what_to_write() {
-    let text = block("architect", json!({ "status": "done", "timestamp": "yesterday" }));
+    let text = block("architect", json!({ "status": "done", "skills_invoked": 7, "timestamp": "yesterday" }));
     let told = reason(&HookBench::new().ends("architect", &text));
     assert!(
         told.lines().any(|line| line.starts_with("- `status`: unknown status `done` (use one of: complete")),
         "{told}"
     );
-    assert!(told.lines().any(|line| line.starts_with("- `timestamp`: ")), "{told}");
+    assert!(told.lines().any(|line| line.starts_with("- `skills_invoked`: ")), "{told}");
+    assert!(!told.contains("timestamp"), "Baton knows itself when it came: {told}");
     assert!(tokens::count(&told) <= 300 && !told.contains('^'), "{told}");
 }
 
