@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::command_error::{CommandError, Exit};
+use crate::guard;
 use crate::output::Output;
 use crate::render::columns::{columns, fitted, widest};
 use crate::sending::parse_agent;
@@ -97,6 +98,8 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 }
 
 fn set(which: &Which, output: &Output, change: impl FnOnce(&mut Queue)) -> Result<Exit, CommandError> {
+    // Whoever works does not say who else may.
+    guard::signer(None)?;
     let session = Session::open(&which.list.store, Access::Change, output)?;
     let queue = session.run(async {
         let mut queue = session.store.queue(&which.agent).await?;

@@ -84,6 +84,11 @@ fn agent_decides_nothing_through_any_door() {
         "run {root}/flow --workspace {root}/other --id u --answers {root}/answers.yaml",
         "cancel t",
         "prune --older-than 0 --no-export --yes",
+        "queue pause writer",
+        "queue resume writer",
+        "queue limit writer 3",
+        "store move",
+        "store remove --yes",
     ];
     let site = Site::new();
     let root = site.scratch.root().display().to_string();

@@ -9,6 +9,7 @@ use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
 use crate::config;
+use crate::guard;
 use crate::output::Output;
 use crate::state;
 use crate::store::place::{self, Place, Source};
@@ -28,6 +29,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    guard::person(None)?;
     let here =
         env::current_dir().map_err(|error| CommandError::usage(format!("cannot find the current folder: {error}")))?;
     let place = place::find(None, &config::read(None)?)?;

@@ -10,6 +10,7 @@ use baton_store::Location;
 use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
+use crate::guard;
 use crate::output::Output;
 use crate::state::{self, Entry, STORE};
 use crate::store::{place, untouched};
@@ -29,6 +30,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    guard::person(None)?;
     let state = state::folder()?;
     let project = match &options.project {
         Some(project) => super::without_links(project)?,
