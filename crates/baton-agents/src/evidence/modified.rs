@@ -190,7 +190,7 @@ impl<'a> Comparison<'a> {
             Err(why) => return vec![unchecked(rule, claim, why)],
         };
         let strangers = self.sort(during, |path, _| self.may_be_written(path) || self.changes.is_undone(path));
-        let may = format!("but only {only} may be written");
+        let may = self.may_only();
         let mut examined = tell(&strangers.own, |told| refuted(rule, told, &*may));
         if !strangers.anybody.is_empty() {
             let seen = format!("{claim}: another agent may write it, too");
@@ -375,6 +375,14 @@ impl<'a> Comparison<'a> {
         match patterns.collect::<Vec<_>>() {
             none if none.is_empty() => "nothing".to_owned(),
             patterns => patterns.join(", "),
+        }
+    }
+
+    /// Returns what a change elsewhere contradicts.
+    fn may_only(&self) -> String {
+        match self.scene.writes.as_deref() {
+            Some([]) => "but no file may be written".to_owned(),
+            _ => format!("but only {} may be written", self.may_write()),
         }
     }
 }

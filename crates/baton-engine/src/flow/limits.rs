@@ -169,7 +169,12 @@ fn told_tokens(used: u64, limit: u64) -> String {
 }
 
 fn told_cost(used: u64, limit: u64) -> String {
-    format!("{} were spent; the limit is {}", dollars(used), dollars(limit))
+    format!("{} were spent; the limit is {}", exactly(used), exactly(limit))
+}
+
+/// Returns an amount with as many digits as it has, so that what is spent can be told from the limit.
+fn exactly(micros: u64) -> String {
+    if micros % 10_000 == 0 { dollars(micros) } else { format!("${}", micros as f64 / 1e6) }
 }
 
 /// Returns when the run has taken as long as it may.
@@ -194,4 +199,13 @@ pub fn same_failure(run: &Run, phase: &str, failure: &str) -> bool {
 pub(crate) fn smallest(located: &LocatedPhase<'_>, limit: impl Fn(&Limits) -> Option<u64>) -> Option<u64> {
     let given = located.workflows().filter_map(|definition| definition.workflow.limits.as_ref().and_then(&limit));
     given.map(|limit| if limit == 0 { u64::MAX } else { limit }).min()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn amounts_are_told_with_all_digits_that_they_have() {
+        assert_eq!(super::told_cost(5_250, 5_000), "$0.00525 were spent; the limit is $0.005");
+        assert_eq!(super::told_cost(1_500_004, 1_500_000), "$1.500004 were spent; the limit is $1.50");
+    }
 }

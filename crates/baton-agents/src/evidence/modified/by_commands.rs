@@ -41,7 +41,7 @@ impl Comparison<'_> {
         }
         if is_restricted {
             let strangers = self.sort(&rest, |path, _| self.may_be_written(path));
-            let may = format!("but only {} may be written", self.may_write());
+            let may = self.may_only();
             examined
                 .extend(tell(&strangers.own, |told| refuted(&writes_outside::RULE, format!("{told} {claim}"), &*may)));
         }
@@ -72,7 +72,7 @@ impl Comparison<'_> {
         let is_fine =
             |path: &str, _| self.scene.writes.is_none() || self.may_be_written(path) || self.changes.is_undone(path);
         let strayed = self.sort(during, is_fine).own;
-        let may = format!("but only {} may be written", self.may_write());
+        let may = self.may_only();
         let mut examined =
             self.pinned(&strayed, |words| refuted(&writes_outside::RULE, format!("{words} {ran}"), &*may));
         examined.extend(self.still_strayed(during));
