@@ -218,8 +218,7 @@ impl Store for Sqlite {
     }
 
     async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, StoreError> {
-        let prefix = prefix.to_owned();
-        self.read(move |connection| look::ids_beginning_with(connection, &prefix, limit)).await
+        self.look(|connection| look::ids_beginning_with(connection, prefix, limit))
     }
 
     async fn request(&self, id: &HandoffId) -> Result<Option<WrittenDocument>, StoreError> {
