@@ -174,7 +174,7 @@ fn told_cost(used: u64, limit: u64) -> String {
 
 /// Returns an amount with as many digits as it has, so that what is spent can be told from the limit.
 fn exactly(micros: u64) -> String {
-    if micros % 10_000 == 0 { dollars(micros) } else { format!("${}", micros as f64 / 1e6) }
+    if micros.is_multiple_of(10_000) { dollars(micros) } else { format!("${}", micros as f64 / 1e6) }
 }
 
 /// Returns when the run has taken as long as it may.
