@@ -97,7 +97,10 @@ fn group_whose_reviews_were_never_given_asks_a_person() {
         "name: f\n{agents}\nphases:\n  - {{id: build, agent: dev}}\n  - {{id: looks, pass_when: all_must_pass, parallel: \
          [{{id: one, agent: rev, kind: review}}, {{id: two, agent: rev, kind: review}}]}}"
     );
-    let play = Play::of(&text).tell("looks/one", [Act::Fails("exit 3")]).play();
+    let play = Play::of(&text)
+        .tell("looks/one", [Act::Fails("exit 3")])
+        .tell("looks/two", [verdict("APPROVED", "fine")])
+        .play();
     assert!(play.story().ends_with("looks.failure.1 waits for a person"), "{}", play.story());
     assert_eq!(play.run.visits("build"), 1, "nobody has asked for changes");
     let play = Play::of(&text)
