@@ -33,6 +33,8 @@ pub enum Bug {
     LimitWaivedForAll,
     /// A driver gives up when the store does not answer once.
     OutageEndsDriver,
+    /// A driver decides without having read what it has just written, if the store does not tell it.
+    OwnEventsNotRead,
     /// A driver ends its own leases after a pause.
     OwnLeaseExpires,
     /// The route is recorded, but the next phase does not begin.
@@ -64,7 +66,7 @@ mod planted {
     }
 
     /// Every bug that can be planted.
-    pub const BUGS: [Bug; 24] = [
+    pub const BUGS: [Bug; 25] = [
         Bug::ApprovedFilesNotSeenAgain,
         Bug::BackoffIgnored,
         Bug::CallOffForgetsOne,
@@ -80,6 +82,7 @@ mod planted {
         Bug::LeaseGuardLeftOut,
         Bug::LimitWaivedForAll,
         Bug::OutageEndsDriver,
+        Bug::OwnEventsNotRead,
         Bug::OwnLeaseExpires,
         Bug::PhaseNotEntered,
         Bug::RefutedCounts,

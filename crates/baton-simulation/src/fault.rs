@@ -77,6 +77,11 @@ pub trait Plan: Send + Sync {
 
     /// Decides what becomes of waiting for a change.
     fn wait(&self) -> Bell;
+
+    /// Returns whether the store says which events it has written. One that does not is read afterwards.
+    fn tells(&self) -> bool {
+        true
+    }
 }
 
 /// What becomes of waiting for a change.
@@ -145,22 +150,30 @@ pub struct Weather {
     rate: f64,
     /// Whether the caller is one that can be killed and paused.
     mortal: bool,
+    /// Whether the store says which events it has written.
+    tells: bool,
     clear: Arc<AtomicBool>,
 }
 
 impl Weather {
     /// Makes weather that clears up when somebody says so.
     pub fn new(chance: Chance, rate: f64, mortal: bool, clear: Arc<AtomicBool>) -> Weather {
-        Weather { chance, rate, mortal, clear }
+        let tells = chance.happens(0.5);
+        Weather { chance, rate, mortal, tells, clear }
     }
 }
 
 impl Plan for Weather {
-    fn call(&self, _: u64, _: Call) -> Option<Fault> {
-        if self.clear.load(Ordering::Relaxed) || !self.chance.happens(self.rate) {
+    fn call(&self, _: u64, call: Call) -> Option<Fault> {
+        if self.clear.load(Ordering::Relaxed) {
             return None;
         }
         let short = |least, most| self.chance.between(Duration::from_millis(least), Duration::from_millis(most));
+        if !self.chance.happens(self.rate) {
+            // A store elsewhere takes its time, and others end meanwhile.
+            let is_elsewhere = !self.tells && call == Call::Writes;
+            return is_elsewhere.then(|| Fault::SlowAnswer(short(1, 3_000)));
+        }
         Some(match self.chance.below(if self.mortal { 20 } else { 8 }) {
             0 | 1 => Fault::Refused,
             2..=4 => Fault::AnswerLost,
@@ -183,5 +196,9 @@ impl Plan for Weather {
             3 if self.chance.happens(self.rate) => Bell::Cut(self.chance.about(Duration::from_secs(30))),
             _ => Bell::Rings,
         }
+    }
+
+    fn tells(&self) -> bool {
+        self.tells
     }
 }

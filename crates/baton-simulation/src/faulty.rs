@@ -177,7 +177,9 @@ impl Store for Faulty {
         steps: Vec<TransactionStep>,
         at: Timestamp,
     ) -> Result<(Vec<Handoff>, Vec<Event>), StoreError> {
-        self.through(Call::Writes, self.store.carry_out_and_tell(steps, at)).await
+        let (handoffs, events) = self.through(Call::Writes, self.store.carry_out_and_tell(steps, at)).await?;
+        let told = if self.plan.tells() { events } else { Vec::new() };
+        Ok((handoffs, told))
     }
 
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, StoreError> {

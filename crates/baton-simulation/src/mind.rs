@@ -105,8 +105,8 @@ impl Team for Office {
         }))
     }
 
-    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, PlaceFault> {
-        Ok(PathBuf::new())
+    fn folder(&self, _: &Path, _: &RunId, id: &HandoffId, fence: Fence) -> Result<PathBuf, PlaceFault> {
+        Ok(Path::new(id.as_str()).join(fence.to_string()))
     }
 
     fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), PlaceFault> {
@@ -176,18 +176,29 @@ impl Agent for Actor {
 }
 
 /// Looks at claims, and believes whatever is not a lie.
-pub struct Inspector(pub Arc<dyn Mind>);
+pub struct Inspector {
+    /// What they do.
+    pub mind: Arc<dyn Mind>,
+    /// Who keeps the books, and what attempts are measured with.
+    pub witness: Arc<Witness>,
+}
 
 #[async_trait]
 impl Evidence for Inspector {
     async fn remember(&self, _: &Path) -> Option<Moment> {
-        None
+        let number = self.witness.moment();
+        Some(Moment { digest: Some(Digest::of(&number.to_be_bytes())), seen: Arc::new(number) })
     }
 
-    async fn keep(&self, _: &Scene) {}
+    async fn keep(&self, scene: &Scene) {
+        if let Some(digest) = scene.before.as_ref().and_then(|before| before.digest.clone()) {
+            self.witness.keeps(&scene.folder, digest);
+        }
+    }
 
-    async fn examine(&self, _: &Scene, report: &Report) -> Vec<ExaminedClaim> {
-        tokio::time::sleep(self.0.examine()).await;
+    async fn examine(&self, scene: &Scene, report: &Report) -> Vec<ExaminedClaim> {
+        tokio::time::sleep(self.mind.examine()).await;
+        self.witness.measures(scene);
         let lies = report.summary.as_deref().is_some_and(|summary| summary.contains(LIE));
         let (verdict, seen) =
             if lies { (ClaimFinding::Refuted, "not there") } else { (ClaimFinding::Verified, "there") };
@@ -200,9 +211,9 @@ impl Evidence for Inspector {
     }
 
     async fn identify(&self, _: &Path, _: &[PathBuf], paths: Vec<String>) -> Result<Vec<FileIdentity>, WorkspaceFault> {
-        tokio::time::sleep(self.0.examine()).await;
+        tokio::time::sleep(self.mind.examine()).await;
         // A change stays for as long as nobody looks again: the next look finds another one, or what was there first.
-        let content: &[u8] = if self.0.changes_approved_files() { b"as it is now" } else { b"as it was" };
+        let content: &[u8] = if self.mind.changes_approved_files() { b"as it is now" } else { b"as it was" };
         let identity = FileIdentity::There { sha256: Some(Digest::of(content).0), mark: None };
         Ok(vec![identity; paths.len()])
     }
@@ -216,7 +227,7 @@ impl Evidence for Inspector {
     }
 
     async fn run(&self, _: &Scene, check: &CheckCommand) -> CheckOutcome {
-        let (time, passed) = self.0.check(check);
+        let (time, passed) = self.mind.check(check);
         tokio::time::sleep(time).await;
         let ended = if passed { "exit 0" } else { "exit 1" };
         CheckOutcome { passed, ended: ended.to_owned(), tail: String::new(), examined: Vec::new() }

@@ -110,7 +110,7 @@ impl Stage {
             store: store.clone(),
             clock: machine.clock.clone(),
             team: Arc::new(Office { mind: mind.clone(), witness: self.witness.clone(), is_dead: Box::new(is_dead) }),
-            evidence: Arc::new(Inspector(mind.clone())),
+            evidence: Arc::new(Inspector { mind: mind.clone(), witness: self.witness.clone() }),
             people: Arc::new(AtTheDesk(mind.clone())),
             audience: Arc::new(Deaf),
             random: Arc::new(SeededRandom(chance.fork())),

@@ -1,9 +1,11 @@
 //! The witness: sees every transaction as it is written, and says at once what must never happen.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_engine::Fence;
+use baton_engine::evidence::Scene;
 use baton_engine::failure::Code;
 use baton_engine::handoff::{Digest, StateName};
 use baton_engine::journal::Fact;
@@ -49,6 +51,9 @@ struct Seen {
     said: HashSet<(HandoffId, Fence, Digest)>,
     /// The attempts that agents have begun.
     begun: HashSet<(HandoffId, Fence)>,
+    /// What was kept of workspaces to measure attempts with, by the folder of the attempt.
+    kept: HashMap<PathBuf, Digest>,
+    moments: u64,
     /// The drivers that are certainly dead.
     dead: HashSet<String>,
     beats: Beats,
@@ -68,6 +73,33 @@ impl Witness {
             let (promise, what) = ("an attempt begins once", format!("{handoff} began twice with {fence}"));
             let seq = self.look(|seen| seen.stamps.get(run).map_or(0, |stamps| stamps.len() as u64));
             self.accuse(BrokenPromise { run: run.clone(), seq, promise, what });
+        }
+    }
+
+    /// Returns the number of a look at a workspace.
+    pub fn moment(&self) -> u64 {
+        self.look(|seen| {
+            seen.moments += 1;
+            seen.moments
+        })
+    }
+
+    /// Takes down what an attempt will be measured with.
+    pub fn keeps(&self, attempt: &Path, digest: Digest) {
+        self.look(|seen| seen.kept.insert(attempt.to_owned(), digest));
+    }
+
+    /// Looks whether an attempt is measured with what its claim names.
+    pub fn measures(&self, scene: &Scene) {
+        let is_at_hand = scene.before.as_ref().is_some_and(|before| before.digest == scene.baseline);
+        let kept = self.look(|seen| seen.kept.get(&scene.folder).cloned());
+        if scene.baseline.is_some() && !is_at_hand && kept != scene.baseline {
+            let (promise, what) = ("what an attempt is measured with is kept", scene.folder.display().to_string());
+            let run = scene.folder.iter().next().and_then(|id| id.to_str()?.split_once('.')).map(|(run, _)| run);
+            let run = run.and_then(|run| RunId::parse(run).ok());
+            let run = run.unwrap_or_else(|| panic!("the folder of an attempt: {what}"));
+            let seq = self.look(|seen| seen.stamps.get(&run).map_or(0, |stamps| stamps.len() as u64));
+            self.accuse(BrokenPromise { run, seq, promise, what });
         }
     }
 

@@ -6,16 +6,19 @@ use std::time::Duration;
 use baton_engine::agent::Job;
 use baton_engine::definition::Definition;
 use baton_engine::driver::End;
+use baton_engine::engine::{Engine, WaitFor};
 use baton_engine::evidence::CheckCommand;
-use baton_engine::handoff::WrittenDocument;
-use baton_engine::lifecycle::Accept;
+use baton_engine::handoff::{StateName, WrittenDocument};
+use baton_engine::lifecycle::{Accept, Command, Heartbeat};
+use baton_engine::memory::{self, StillClock};
 use baton_engine::people::Question;
 use baton_engine::run::Run;
-use baton_engine::store::ClaimRequest;
-use baton_engine::{Clock, HandoffId, RunId, Store, Terms};
+use baton_engine::store::{ClaimRequest, Order};
+use baton_engine::{Clock, HandoffId, RunId, Store, Terms, retry};
 use baton_protocol::Dialect;
 use baton_simulation::chance::Chance;
 use baton_simulation::fault::{Bell, Call, Calm, Fault, Plan};
+use baton_simulation::faulty::Faulty;
 use baton_simulation::flows::definition;
 use baton_simulation::mind::{Act, Mind, Person};
 use baton_simulation::saying::Saying;
@@ -56,7 +59,13 @@ enum Panics {
 impl Mind for Worker {
     fn work(&self, job: &Job) -> (Duration, Act) {
         assert!(self.panics != Panics::Agent || job.attempt > 1, "the agent's task has a bug");
-        let works = if job.agent == "slow" { self.works * 10 } else { self.works };
+        // Whoever works on several items of a list needs another time for each.
+        let apart: u32 = job.handoff.as_str().bytes().map(u32::from).sum::<u32>() % 7;
+        let works = match job.agent.as_str() {
+            "slow" => self.works * 10,
+            "uneven" => self.works + self.works * apart / 5,
+            _ => self.works,
+        };
         (works, Act::Says(Saying::Complete))
     }
 
@@ -89,6 +98,23 @@ impl Plan for Leisurely {
 
     fn wait(&self) -> Bell {
         Bell::Rings
+    }
+}
+
+/// A store that takes so long that agents end meanwhile, and does not say what it has written.
+struct Mute(Duration);
+
+impl Plan for Mute {
+    fn call(&self, _: u64, call: Call) -> Option<Fault> {
+        (call == Call::Writes).then_some(Fault::SlowAnswer(self.0))
+    }
+
+    fn wait(&self) -> Bell {
+        Bell::Rings
+    }
+
+    fn tells(&self) -> bool {
+        false
     }
 }
 
@@ -306,5 +332,54 @@ fn foreign_handoff_with_the_id_of_a_phase_fails_the_run_and_keeps_the_report_bef
         let End::Failed(why) = end.await else { panic!("it cannot go on") };
         assert!(why.contains("the id `r.publish.1` belongs to another request"), "{why}");
         assert_eq!(play.kinds("r.write.1")[..4], ["accepted", "claimed", "reported", "verified"]);
+    });
+}
+
+#[test]
+fn what_ends_while_a_store_writes_that_tells_nothing_begins_nothing_twice() {
+    let text = "name: lanes\nagents: {a: {command: [a]}, uneven: {command: [b]}}\nphases:\n  - {id: p, agent: a}\n  - {id: each, foreach: \
+                '[1, 2, 3, 4, 5, 6]', at_once: 3, phases: [{id: w, agent: uneven}, {id: c, check: 'true'}, {id: d, agent: uneven}]}\n";
+    for tenths in [1, 5, 11, 19, 23, 37, 41] {
+        let mute = Arc::new(Mute(Duration::from_millis(100 * tenths)));
+        paused(async {
+            let play = Play::of(text, Worker { works: Duration::from_millis(1_000), panics: Panics::Never });
+            assert_eq!(play.drive_in(mute, async |_| {}).await, End::Completed);
+            assert_eq!(play.stage.witness.violations(), [], "with answers after {tenths} tenths of a second");
+        });
+    }
+}
+
+#[test]
+fn whoever_waits_takes_nothing_from_workers_when_the_store_comes_back() {
+    paused(async {
+        let stage = Stage::new();
+        let machine = stage.machine("a", Duration::ZERO);
+        let id = HandoffId::parse("lone").expect("a safe id");
+        let request = WrittenDocument::new(Dialect::Native, "{}");
+        let terms = Terms { retry: retry::Policy::NEVER, ..Terms::between("a", "b") };
+        let accept =
+            Accept { id: id.clone(), run: RunId::parse("lone").expect("safe"), terms, request, notes: Vec::new() };
+        stage.memory.accept(vec![accept], machine.clock.now()).await.expect("accepted");
+        let (agent, claimant) = ("b".to_owned(), "worker".to_owned());
+        let wish = ClaimRequest { agent, claimant, lease_ms: 60_000, count: 1, times_itself: false, author: None };
+        let claimed =
+            stage.memory.claim(&wish, machine.clock.now()).await.expect("claimed").pop().expect("it is ready");
+        let memory = Arc::new(stage.memory.used_by("waiter"));
+        let store = Arc::new(Faulty::new(memory, Arc::new(Calm), Arc::default(), stage.tally.clone()));
+        let engine = memory::engine(&Arc::new(StillClock::at(machine.clock.now())));
+        let engine = Engine { store: store.clone(), clock: machine.clock.clone(), ..engine };
+        store.cut(Duration::from_secs(70));
+        let wait = WaitFor { agent: None, limit: Some(Duration::from_secs(200)), tell: &|_| {} };
+        let worker = async {
+            pass(Duration::from_secs(75)).await;
+            let beat = Command::Heartbeat(Heartbeat::new(claimed.handoff.fence));
+            stage.memory.apply(Order::new(id.clone(), beat), machine.clock.now()).await.expect("nobody has taken it")
+        };
+        let waiter = engine.wait_for(wait, async || {
+            Ok(stage.memory.find(&id).await?.filter(|handoff| handoff.state.name().is_finished()))
+        });
+        let (_, waited) = tokio::join!(worker, waiter);
+        let failed = waited.expect("the store is there").expect("nobody hears of the worker any more");
+        assert_eq!(failed.state.name(), StateName::Failed, "what has really ended is noticed");
     });
 }

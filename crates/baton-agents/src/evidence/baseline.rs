@@ -18,8 +18,11 @@ use baton_engine::handoff::Digest;
 
 use super::snapshot::Snapshot;
 
-/// The name of the file in the folder of what an attempt is measured with.
+/// The name of the file in the folder of what an attempt is measured with, as older versions wrote it. Today its digest is part
+/// of the name: whoever looks again, and then may not begin the attempt, replaces nothing.
 const FILE: &str = "baseline.json";
+/// How the names of these files begin and end.
+const NAME: (&str, &str) = ("baseline", ".json");
 /// The snapshots of so many workspaces are kept in memory, to read only what changed since.
 const RECENT: usize = 8;
 
@@ -65,14 +68,16 @@ impl Memory {
     pub(super) fn write(&self, workspace: &Path, attempt: &Path, moment: &Moment) {
         let seen: &(dyn Any + Send + Sync) = moment.seen.as_ref();
         let Some(held) = seen.downcast_ref::<Held>() else { return };
+        let Some(digest) = &moment.digest else { return };
         // Without it nobody can tell after a crash what has changed, and that is what is told then.
-        let kept: io::Result<()> = keep(&self.state.measures(workspace, attempt), &held.text);
+        let kept: io::Result<()> = keep(&self.state.measures(workspace, attempt), &file_of(digest), &held.text);
         drop(kept);
     }
 
     /// Reads the snapshot from before an attempt, if it is the one that the journal knows.
     pub(super) fn read(&self, workspace: &Path, attempt: &Path, digest: &Digest) -> Option<Snapshot> {
-        let text = fs::read(self.state.measures(workspace, attempt).join(FILE)).ok()?;
+        let folder = self.state.measures(workspace, attempt);
+        let text = fs::read(folder.join(file_of(digest))).or_else(|_| fs::read(folder.join(FILE))).ok()?;
         if Digest::of(&text) == *digest { serde_json::from_slice(&text).ok() } else { None }
     }
 
@@ -125,11 +130,21 @@ fn tick(root: &Path) -> Option<Metadata> {
 
 /// Writes a snapshot. It outlives this process, but not a machine that loses its power: waiting for the disk would slow
 /// every attempt down, and a file that is lost is told like one that was changed.
-fn keep(folder: &Path, text: &[u8]) -> io::Result<()> {
+fn keep(folder: &Path, file: &str, text: &[u8]) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    fs::write(folder.join(FILE), text)
+    fs::write(folder.join(file), text)
 }
 
+fn file_of(digest: &Digest) -> String {
+    let (begin, end) = NAME;
+    format!("{begin}-{}{end}", &digest.0[..16.min(digest.0.len())])
+}
+
+/// Reads the latest snapshot.
 fn read(folder: &Path) -> Option<Snapshot> {
-    serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()
+    let is_one = |name: &str| name.starts_with(NAME.0) && name.ends_with(NAME.1);
+    let files = fs::read_dir(folder).ok()?.filter_map(Result::ok);
+    let files = files.filter(|file| file.file_name().to_str().is_some_and(is_one));
+    let latest = files.max_by_key(|file| file.metadata().and_then(|found| found.modified()).ok())?;
+    serde_json::from_slice(&fs::read(latest.path()).ok()?).ok()
 }

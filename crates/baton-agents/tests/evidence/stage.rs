@@ -86,7 +86,9 @@ impl Stage {
     /// Returns the file that is kept for the case that the process dies.
     pub(crate) fn kept_baseline(&self) -> PathBuf {
         let state = StateFolder::at(self.scratch.path("state"));
-        state.measures(&self.scene.workspace, &self.scene.folder).join("baseline.json")
+        let kept = fs::read_dir(state.measures(&self.scene.workspace, &self.scene.folder)).unwrap();
+        let [file] = &kept.map(|file| file.unwrap().path()).collect::<Vec<_>>()[..] else { panic!("one is kept") };
+        file.clone()
     }
 
     /// Remembers how the workspace is now, as a driver does that begins an attempt.
