@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use baton_engine::engine::Problem;
+use baton_engine::engine::{Leniency, Problem};
 use baton_engine::handoff::{Handoff, State, StateName};
 use baton_engine::journal::Fact;
 use baton_engine::lifecycle::Command;
@@ -34,9 +34,6 @@ const ALL_AGAIN: Duration = Duration::from_mins(5);
 
 /// How long a run that could not be driven is left alone.
 const LEFT_ALONE: Duration = Duration::from_secs(30);
-
-/// How long those who work elsewhere have to show that they are alive, after a time in which nobody heard them.
-const GRACE: Duration = Duration::from_secs(20);
 
 /// How many rows are looked at together.
 const PAGE: u32 = 500;
@@ -122,14 +119,12 @@ impl RunDriving {
 }
 
 impl Server {
-    /// Returns when expired leases are first noticed. Leases that have ended while no server was there ended because nobody
-    /// could extend them: their workers get time to do so.
-    async fn rescues_from(&self) -> Instant {
+    /// Returns whether leases have ended while no server was there. Nobody could extend them: their workers get time to do so.
+    async fn begins_lenient(&self) -> bool {
         let filter = Filter { agent: None, states: vec![StateName::Claimed], after: None, limit: PAGE };
         let claimed = self.engine.store.list(&filter).await.unwrap_or_default();
         let now = self.engine.now();
-        let is_unheard = |handoff: &Handoff| handoff.lease().is_some_and(|lease| !lease.driven && lease.until <= now);
-        Instant::now() + if claimed.iter().any(is_unheard) { GRACE } else { Duration::ZERO }
+        claimed.iter().any(|handoff| handoff.lease().is_some_and(|lease| !lease.driven && lease.until <= now))
     }
 
     /// Looks again and again for runs that no server drives any more, and expires what is due.
@@ -139,7 +134,10 @@ impl Server {
         let mut live = self.hub.listen();
         let mut unfinished: BTreeSet<HandoffId> = BTreeSet::new();
         let mut all_at = Instant::now();
-        let rescues_from = self.rescues_from().await;
+        let mut leniency = Leniency::default();
+        if self.begins_lenient().await {
+            leniency.store_was_away();
+        }
         while !self.is_closing() {
             // A store that is away is asked again.
             if all_at <= Instant::now()
@@ -149,9 +147,10 @@ impl Server {
                 all_at = Instant::now() + ALL_AGAIN;
             }
             let _ = self.take_over(&mut unfinished).await;
-            if Instant::now() >= rescues_from {
-                let _ = self.engine.rescue().await;
+            if leniency.may_rescue(self.engine.now()) && self.engine.rescue().await.is_err() {
+                leniency.store_was_away();
             }
+            leniency.pauses(self.engine.now(), LOOK_AGAIN);
             let until = Instant::now() + LOOK_AGAIN;
             let told = async {
                 loop {

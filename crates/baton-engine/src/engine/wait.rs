@@ -5,6 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
+use super::leniency::Leniency;
 use super::outage::{Outage, StoreNews};
 use super::{Engine, Problem};
 use crate::handoff::{Handoff, StateName};
@@ -29,7 +30,8 @@ pub struct WaitFor<'a> {
 impl Engine {
     /// Looks until there is something, or the time is over. What has expired is rescued before each look.
     ///
-    /// A store that is out of reach is asked again until it answers, within the same limit.
+    /// A store that is out of reach is asked again until it answers, within the same limit. After that, or after a pause of
+    /// this process, nothing is rescued for a while.
     pub async fn wait_for<T>(
         &self,
         waiting: WaitFor<'_>,
@@ -38,12 +40,14 @@ impl Engine {
         let WaitFor { agent, limit, tell } = waiting;
         // By a clock that nobody sets: the time of the store may jump while its server or this machine was asleep.
         let begun = Instant::now();
-        let mut outage = Outage::default();
+        let (mut outage, mut leniency) = (Outage::default(), Leniency::default());
         loop {
             // The number comes first: what changes while we look wakes us at once.
             let since = self.store.changes();
             let looked: Result<Looked<T>, Problem> = async {
-                self.rescue().await?;
+                if leniency.may_rescue(self.now()) {
+                    self.rescue().await?;
+                }
                 match look().await? {
                     Some(found) => Ok(Looked::Found(found)),
                     None => Ok(Looked::Due(self.store.next_due(agent).await?)),
@@ -58,7 +62,9 @@ impl Engine {
                 Ok(Looked::Due(_)) if over => return Ok(None),
                 Ok(Looked::Due(due)) => {
                     outage.end(tell);
-                    self.store.changed(since, pause(now, due, left)).await;
+                    let pause = pause(now, leniency.due(due), left);
+                    leniency.pauses(now, pause);
+                    self.store.changed(since, pause).await;
                     continue;
                 }
                 Err(error) => error,
@@ -67,6 +73,7 @@ impl Engine {
                 return Err(error);
             }
             let pause = outage.endure(error, tell)?;
+            leniency.store_was_away();
             tokio::time::sleep(left.map_or(pause, |left| left.min(pause))).await;
         }
     }
