@@ -54,7 +54,7 @@ pub const STDOUT_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const GRACE: Duration = Duration::from_secs(2);
 
 /// How long to look once more when the time is up.
-pub(crate) const SECOND_LOOK: Duration = Duration::from_millis(200);
+pub const SECOND_LOOK: Duration = Duration::from_millis(200);
 
 /// How much of the end of stderr is kept.
 const TAIL_BYTES: usize = 4 * 1024;

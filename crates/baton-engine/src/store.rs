@@ -436,6 +436,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Returns whether it may pass by itself, or when somebody has made room: whoever has results keeps them and asks again.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, StoreError::Unreachable(_) | StoreError::Unwritable(_))
+    }
+
     /// The error when something is not within the limits.
     pub fn invalid(why: impl fmt::Display) -> StoreError {
         StoreError::Invalid(why.to_string())

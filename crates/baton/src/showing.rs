@@ -27,6 +27,7 @@ use baton_engine::flow::NoWayBack;
 use baton_engine::lifecycle::{Refusal, readable_claimant};
 use baton_engine::run::Run;
 use baton_engine::runs::{DrivenRuns, Runs as _};
+use baton_engine::store::StoreError;
 use baton_protocol::wire::closest;
 use clap::Args;
 
@@ -214,6 +215,9 @@ impl Show<'_> {
     /// The error when the run was not begun, or is not driven.
     fn not_driven(&self, problem: DriverProblem) -> CommandError {
         match problem {
+            // It was endured for as long as it makes sense here; whoever starts it again may find room.
+            DriverProblem::Store(error @ StoreError::Unwritable(_)) => CommandError::try_again(error.to_string())
+                .hint("free space on the disk, or check the permissions of the file"),
             DriverProblem::Store(error) => error.into(),
             DriverProblem::Workspace(WorkspaceProblem::Missing(workspace)) => self.moved_away(&workspace),
             DriverProblem::Workspace(WorkspaceProblem::Held { workspace, run, driver }) => {

@@ -331,7 +331,7 @@ impl Worker {
 
 /// Returns whether trying again may help.
 fn passes(problem: &Problem) -> bool {
-    matches!(problem, Problem::Store(StoreError::Unreachable(_) | StoreError::Unwritable(_)))
+    matches!(problem, Problem::Store(error) if error.may_pass())
 }
 
 /// Returns how long to wait before trying again: 200 ms at first, twice as long each time, at most 30 s.

@@ -108,16 +108,16 @@ impl RunLoop<'_> {
         self.lenient_until = self.driver.clock.now() + LEASE / 3;
     }
 
-    /// Goes on while the store is away: agents work on, and what comes out waits here. Gives up when nothing is going on
+    /// Goes on while the store is away or cannot be written: agents work on, and what comes out waits here. Gives up when nothing is going on
     /// any more and the store has been away for long, or, somewhat later, when somebody says stop.
-    pub(super) async fn endure(&mut self, why: String) -> Result<(), StoreError> {
+    pub(super) async fn endure(&mut self, error: StoreError) -> Result<(), StoreError> {
         self.behind = true;
         let stops = *self.stop.borrow();
         let since = match self.away_since {
             Some(since) => since,
             None => {
                 let goes_on = if stops { "trying again" } else { "agents keep working; trying again" };
-                let note = format!("the store cannot be reached: {why}; {goes_on}");
+                let note = format!("{error}; {goes_on}");
                 self.driver.audience.hear(&self.run, &News::Note(&note));
                 *self.away_since.insert(Instant::now())
             }
@@ -130,7 +130,7 @@ impl RunLoop<'_> {
         let stopped = stopped_since.is_some_and(|since| since.elapsed() >= STOP_MAX);
         let given_up = self.working.is_empty() && since.elapsed() >= outage::AWAY_MAX;
         if stopped || given_up || planted(Bug::OutageEndsDriver) {
-            return Err(StoreError::Unreachable(why));
+            return Err(error);
         }
         let until = Instant::now() + outage::pause(since.elapsed());
         loop {

@@ -179,7 +179,7 @@ impl<'d> RunLoop<'d> {
             let before = self.driver.clock.now();
             let turn = self.turn().await;
             match turn {
-                Err(StoreError::Unreachable(why)) => self.endure(why).await?,
+                Err(error) if error.may_pass() => self.endure(error).await?,
                 Err(error) => return Err(error),
                 Ok(turn) => {
                     self.store_answers();

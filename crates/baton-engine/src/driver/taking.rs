@@ -54,7 +54,7 @@ impl Driver {
         let (mut claiming, mut races) = (false, 0);
         loop {
             match self.try_to_take_over(id, &mut workspace, claiming).await {
-                Err(DriverProblem::Store(StoreError::Unreachable(_))) if since.elapsed() < LEASE && !*stop.borrow() => {
+                Err(DriverProblem::Store(error)) if error.may_pass() && since.elapsed() < LEASE && !*stop.borrow() => {
                     claiming = true;
                     tokio::select! {
                         biased;

@@ -5,7 +5,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Problem;
-use crate::store::StoreError;
 
 /// How long to wait at least before a store that is away is asked again.
 const ASK_AGAIN_MIN: Duration = Duration::from_millis(250);
@@ -51,7 +50,8 @@ impl Outage {
         tell: &(dyn Fn(StoreNews<'_>) + Sync),
     ) -> Result<Duration, Problem> {
         let away = self.since.map(|since| since.elapsed()).unwrap_or_default();
-        if away >= AWAY_MAX || !matches!(problem, Problem::Store(StoreError::Unreachable(_))) {
+        let may_pass = matches!(&problem, Problem::Store(error) if error.may_pass());
+        if away >= AWAY_MAX || !may_pass {
             return Err(problem);
         }
         if self.since.is_none() {
@@ -65,6 +65,7 @@ impl Outage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::StoreError;
     use std::sync::Mutex;
 
     fn unreachable() -> Problem {

@@ -101,7 +101,7 @@ pub(crate) fn held(run: &RunId, workspace: &Path, other: &str, driver: &str) -> 
         return CommandError::try_again(format!("somebody has just begun to work in {}", workspace.display()))
             .hint(format!("wait a moment; then baton resume {run}"));
     }
-    CommandError::no(format!("run {other}, driven by {driver}, works in {}", workspace.display()))
+    CommandError::try_again(format!("run {other}, driven by {driver}, works in {}", workspace.display()))
         .hint("`baton runs` shows it; wait until it has ended, or give this one its own --workspace")
 }
 
@@ -114,8 +114,10 @@ mod tests {
     #[test]
     fn whoever_is_not_known_yet_may_drive_the_same_run() {
         let (run, folder) = (RunId::parse("r").expect("safe"), Path::new("desk"));
-        for (other, exit) in [("", Exit::TryAgain), ("r", Exit::TryAgain), ("s", Exit::No)] {
-            assert_eq!(held(&run, folder, other, "").exit_code(), exit, "{other:?}");
+        for (other, told) in [("", "somebody"), ("r", "r is driven"), ("s", "run s")] {
+            let error = held(&run, folder, other, "");
+            assert_eq!(error.exit_code(), Exit::TryAgain, "it ends some time: {other:?}");
+            assert!(error.message.starts_with(told), "{}", error.message);
         }
     }
 }

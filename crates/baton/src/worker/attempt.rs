@@ -1,10 +1,11 @@
 //! One attempt: a command works on a handoff while heartbeats keep the lease; then what came out is reported.
 
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_agents::process::{Environment, FENCE, HANDOFF, Launch, Mark, ProcessEnd, Sink, ended_badly};
+use baton_agents::process::{Environment, FENCE, HANDOFF, Launch, Mark, ProcessEnd, SECOND_LOOK, Sink, ended_badly};
 use baton_agents::workspace::WorkspaceFolder;
 use baton_agents::{AcknowledgmentFile, Launcher};
 use baton_engine::Fence;
@@ -110,33 +111,42 @@ impl Worker {
             Err(error) => return not_started(error),
         };
         let limit = self.limit(&claimed.handoff);
-        let work = tokio::select! {
-            ended = running.end() => match ended {
-                ProcessEnd::Exited { status, stdout, .. } if status.success() => match workplace.said(stdout) {
-                    Ok(said) => {
-                        let command = Box::new(answer::of_output(&said, claimed, &yardstick));
-                        if matches!(*command, Command::Report(_)) { Work::Done(command) } else { Work::Silent(command) }
-                    }
-                    Err(failure) => Work::Done(Box::new(answer::failed(fence, failure))),
-                },
-                ProcessEnd::Exited { status, stdout, tail } => {
-                    let failure = ended_badly(Code::processing_error(), status, &stdout, &tail);
-                    Work::Done(Box::new(answer::failed(fence, failure)))
+        let of_end = |ended| match ended {
+            ProcessEnd::Exited { status, stdout, .. } if status.success() => match workplace.said(stdout) {
+                Ok(said) => {
+                    let command = Box::new(answer::of_output(&said, claimed, &yardstick));
+                    if matches!(*command, Command::Report(_)) { Work::Done(command) } else { Work::Silent(command) }
                 }
-                ProcessEnd::Flooded { most } => {
-                    fail(Code::validation_failed(), format!("the command wrote more than {} MiB to stdout", most >> 20))
-                }
-                ProcessEnd::TimedOut { limit, .. } | ProcessEnd::Silent { limit, .. } => too_late(limit),
-                ProcessEnd::Lost(error) => fail(Code::processing_error(), format!("the command was lost: {error}")),
+                Err(failure) => Work::Done(Box::new(answer::failed(fence, failure))),
             },
-            why = self.beat(&claimed.handoff) => Work::Over(Result::Lost(why)),
-            over = self.listen(&claimed.handoff, &yardstick, &mut acknowledgment, stop.clone()) => over,
-            limit = expired(limit) => too_late(limit),
-            // An error means that nobody can say stop any more, which cannot be while the worker lives.
-            _ = stop.wait_for(|stop| *stop == Stop::Kill) => Work::Over(Result::Killed),
+            ProcessEnd::Exited { status, stdout, tail } => {
+                let failure = ended_badly(Code::processing_error(), status, &stdout, &tail);
+                Work::Done(Box::new(answer::failed(fence, failure)))
+            }
+            ProcessEnd::Flooded { most } => {
+                fail(Code::validation_failed(), format!("the command wrote more than {} MiB to stdout", most >> 20))
+            }
+            ProcessEnd::TimedOut { limit, .. } | ProcessEnd::Silent { limit, .. } => too_late(limit),
+            ProcessEnd::Lost(error) => fail(Code::processing_error(), format!("the command was lost: {error}")),
+        };
+        let mut work = {
+            let mut ending = pin!(running.end());
+            tokio::select! {
+                biased;
+                ended = &mut ending => of_end(ended),
+                why = self.beat(&claimed.handoff) => {
+                    // If we were asleep ourselves it may have ended long ago: then the journal keeps what it has said, even
+                    // if it does not count any more.
+                    let ended = tokio::time::timeout(SECOND_LOOK, &mut ending).await;
+                    ended.map_or_else(|_| Work::Over(Result::Lost(why)), of_end)
+                }
+                over = self.listen(&claimed.handoff, &yardstick, &mut acknowledgment, stop.clone()) => over,
+                limit = expired(limit) => too_late(limit),
+                // An error means that nobody can say stop any more, which cannot be while the worker lives.
+                () = async { drop(stop.wait_for(|stop| *stop == Stop::Kill).await) } => Work::Over(Result::Killed),
+            }
         };
         running.finish_off().await;
-        let mut work = work;
         if let Work::Done(command) | Work::Silent(command) = &mut work {
             let changed = briefing::changed(&claimed.handoff, workplace.scene.as_ref(), self.state.as_ref()).await;
             match command.as_mut() {

@@ -10,7 +10,7 @@ use baton_testbed::{ChildLines, Process};
 use rustix::process::Signal;
 
 use crate::documents::REPORT;
-use crate::stocked::{LONG, Stocked};
+use crate::stocked::{LONG, Stocked, now};
 
 /// Hangs with a child; both hold a pipe for as long as they live.
 const HANG: &str = "mkfifo alive; echo ready >&2; exec 9> alive; sleep 600 & echo hanging >&2; wait";
@@ -168,4 +168,26 @@ fn expired_lease_of_a_dead_worker_is_rescued_by_the_next() {
     assert_eq!((handoff.state.name(), handoff.fence), (StateName::Completed, Fence(2)));
     // What a worker leaves behind that was killed with SIGKILL lives on; documented in docs/operations.md.
     stocked.sandbox.write("go", "go\n");
+}
+
+#[test]
+fn result_of_a_worker_that_stood_still_for_too_long_is_kept_in_the_journal() {
+    let stocked = Stocked::new();
+    let id = stocked.accept("h");
+    stocked.sandbox.write("report.json", REPORT);
+    let pipe = stocked.sandbox.path("go-on");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+    let mut worker = stocked.worker(&["--once"], "echo begun >&2; read line < go-on; cat report.json");
+    says(&worker, "begun");
+    worker.signal(Signal::STOP);
+    std::fs::write(&pipe, "go on\n").expect("the command ends meanwhile");
+    let later = now() + Duration::from_secs(3_600);
+    let rescued = stocked.block_on(stocked.store().rescue(10, 0.0, later)).expect("written");
+    assert_eq!(rescued.len(), 1, "nobody had heard of it");
+    worker.signal(Signal::CONT);
+    assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(1));
+    let history = stocked.block_on(stocked.store().history_of(&id)).expect("read");
+    let refused: Vec<&str> =
+        history.iter().filter(|event| event.kind == "refused").map(|event| &*event.detail).collect();
+    assert!(refused.len() == 1 && refused[0].contains(r#""command":"report""#), "{history:#?}");
 }
