@@ -5,13 +5,14 @@
 
 mod git;
 mod key_agents;
+mod sockets;
 mod writes;
 
 use std::path::{Path, PathBuf};
 
 use baton_protocol::workflow::Confinement;
 
-use crate::process::{Cage, Environment, ssh_agent};
+use crate::process::{Cage, Environment, Launcher, ssh_agent};
 
 /// Where Baton keeps what agents may see of their attempts, in the workspace.
 pub(crate) const OURS: &str = ".baton";
@@ -35,10 +36,6 @@ const CACHES: [&str; 10] = [
 
 /// Keys in the home folder.
 const KEYS: [&str; 2] = [".ssh", ".gnupg"];
-
-/// Sockets and folders of those who would start something outside of the cage, or type into a terminal.
-const DAEMONS: [&str; 4] =
-    ["/run/dbus/system_bus_socket", "/run/systemd/private", "/run/screen", "/run/podman/podman.sock"];
 
 /// Where processes work, and what they may change there.
 pub(crate) struct Ground<'a> {
@@ -100,14 +97,18 @@ impl Ground<'_> {
 
     /// Returns what opens doors that are not named.
     fn secrets(&self) -> Vec<PathBuf> {
-        let user = rustix::process::getuid().as_raw();
         let keys = KEYS.iter().filter_map(|path| Some(self.at_home()?.join(path)));
-        let own = [format!("/run/user/{user}"), format!("/tmp/tmux-{user}")].map(PathBuf::from);
         let agents = ssh_agent().into_iter().chain(key_agents::places(self.at_home(), &self.temporary()));
+        // Only namespaces keep a process from a socket that it knows; elsewhere those with a telling name are named for what
+        // they are.
+        let can_hide = Launcher::protection().is_full();
+        let is_meant = |path: &PathBuf| key_agents::is_telling(path) || can_hide && sockets::is_ours(path);
+        let sockets = sockets::listening().into_iter().filter(is_meant);
         // Whoever passes on where it is wants it to be used.
         let passed_on = self.environment.get("SSH_AUTH_SOCK").map(Path::new);
+        let agents = agents.chain(sockets);
         let agents = agents.filter(|place| !passed_on.is_some_and(|passed_on| passed_on.starts_with(place)));
-        keys.chain(agents).chain(own).chain(DAEMONS.map(PathBuf::from)).collect()
+        keys.chain(agents).chain(sockets::usual(self.at_home())).collect()
     }
 
     /// Returns the temporary folders.
