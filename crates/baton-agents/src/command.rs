@@ -245,7 +245,8 @@ impl CommandAgent {
             workspace: &job.workspace,
             writes: job.writes.as_deref(),
             own: own.collect(),
-            home: profile::home(self.recipe()),
+            home: self.recipe().map(|recipe| recipe.home.to_vec()).unwrap_or_default(),
+            settings: self.recipe().map(|recipe| recipe.settings(environment)).unwrap_or_default(),
             environment,
         };
         ground.cage(&job.confinement)

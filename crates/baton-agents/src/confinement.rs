@@ -47,6 +47,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) own: Vec<&'a Path>,
     /// What their programs keep in the home folder.
     pub(crate) home: Vec<&'static str>,
+    /// What of all that these programs only read.
+    pub(crate) settings: Vec<PathBuf>,
     /// What they see; `HOME`, `TMPDIR` and named sockets are theirs.
     pub(crate) environment: &'a Environment,
 }
@@ -93,6 +95,7 @@ impl Ground<'_> {
         // What other attempts have left is not for this one to change.
         cage.close(&self.workspace.join(OURS));
         self.own.iter().for_each(|path| cage.open_up(path));
+        self.settings.iter().for_each(|path| cage.close(path));
     }
 
     /// Returns what opens doors that are not named.

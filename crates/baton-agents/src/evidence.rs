@@ -93,6 +93,7 @@ impl LocalEvidence {
             writes,
             own: output.chain([scene.folder.as_path()]).collect(),
             home: Vec::new(),
+            settings: Vec::new(),
             environment: &environment,
         };
         let log = scene.folder.join(format!("verify-{}.log", file_name(&check.name)));

@@ -286,6 +286,27 @@ fn programs_of_the_user_that_listen_at_a_socket_cannot_be_reached() {
     }
 }
 
+#[test]
+fn command_changes_nothing_that_coding_agents_keep() {
+    let body = "home = os.environ['HOME']\n\
+        for name in ['.claude/CLAUDE.md', '.claude/settings.json', '.codex/config.toml', '.gemini/GEMINI.md']:\n    \
+        trick(name, lambda: open(os.path.join(home, name), 'w').write('evil'))\ntell()";
+    let den = Den::new(Who::Me, ("", ", writes: []", ""), body);
+    let home = home_beyond_temporary_folders(den.site.scratch.root().file_name().expect("a name"));
+    for folder in [".claude", ".codex", ".gemini"] {
+        std::fs::create_dir_all(home.join(folder)).expect("our own folder");
+    }
+    std::fs::write(home.join(".claude/CLAUDE.md"), "mine").expect("our own file");
+    let mut process = Process::spawn(den.command(&RUN_FLOW).env("HOME", &home));
+    process.close_input();
+    let ended = end(&mut process);
+    let left = std::fs::read_to_string(home.join(".claude/CLAUDE.md")).expect("it is there");
+    std::fs::remove_dir_all(&home).expect("our own folder");
+    assert_eq!((ended.code, left.as_str()), (Some(0), "mine"), "{}", ended.stderr);
+    let seen = den.told();
+    assert!(seen.as_object().expect("an object").values().all(|outcome| outcome == "EROFS"), "{seen}");
+}
+
 /// Makes a home folder with a folder for keys. Temporary files can be changed, those in memory too, so it must not be among
 /// them.
 fn home_beyond_temporary_folders(name: &OsStr) -> PathBuf {
