@@ -37,12 +37,42 @@ const CACHES: [&str; 10] = [
 /// Keys in the home folder.
 const KEYS: [&str; 2] = [".ssh", ".gnupg"];
 
+/// What processes may change in the workspace.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bounds<'a> {
+    /// Everything.
+    None,
+    /// What fits the patterns.
+    Within(&'a [String]),
+    /// Everything but the repository, because no pattern names it.
+    BesideGit,
+}
+
+impl<'a> Bounds<'a> {
+    /// Returns the bounds of those who may change what fits the patterns, or everything.
+    pub(crate) fn of(writes: Option<&'a [String]>) -> Self {
+        writes.map_or(Bounds::None, Bounds::Within)
+    }
+
+    /// Returns the bounds of commands that may write anywhere, but commit only if the patterns say so.
+    pub(crate) fn of_tests(writes: Option<&[String]>) -> Self {
+        let names_git = |pattern: &String| {
+            let pattern = pattern.trim_start_matches("./");
+            pattern == ".git" || pattern.starts_with(".git/")
+        };
+        match writes {
+            Some(writes) if !writes.iter().any(names_git) => Bounds::BesideGit,
+            _ => Bounds::None,
+        }
+    }
+}
+
 /// Where processes work, and what they may change there.
 pub(crate) struct Ground<'a> {
     /// Where they work.
     pub(crate) workspace: &'a Path,
-    /// Patterns of what they may change there; `None` for everything.
-    pub(crate) writes: Option<&'a [String]>,
+    /// What they may change there.
+    pub(crate) bounds: Bounds<'a>,
     /// Further folders that they may change: where output goes, and the folder of the attempt.
     pub(crate) own: Vec<&'a Path>,
     /// What their programs keep in the home folder.
@@ -82,12 +112,16 @@ impl Ground<'_> {
     }
 
     fn furnish_workspace(&self, cage: &mut Cage) {
-        match self.writes {
-            Some(patterns) => {
+        match self.bounds {
+            Bounds::Within(patterns) => {
                 cage.note_named_writes();
                 writes::open_up(cage, self.workspace, patterns);
             }
-            None => {
+            Bounds::BesideGit => {
+                cage.open_up(self.workspace);
+                cage.close(&self.workspace.join(".git"));
+            }
+            Bounds::None => {
                 cage.open_up(self.workspace);
                 git::folders_outside(self.workspace).iter().for_each(|path| cage.open_up(path));
             }
