@@ -27,7 +27,7 @@ use serde_json::Value;
 
 use crate::ReachFault;
 use crate::acknowledgment::AcknowledgmentFile;
-use crate::confinement::{Ground, OURS};
+use crate::confinement::{Bounds, Ground, OURS};
 use crate::process::{
     Cage, Environment, FENCE, GRACE, HANDOFF, Launch, Launcher, Mark, ProcessEnd, RUN, ResourceLimits, Sink,
     TimeLimits, WORKSPACE, not_started, permanent, size,
@@ -243,9 +243,10 @@ impl CommandAgent {
         let own = [job.output_directory.as_path(), &files.folder].into_iter().chain(moved.iter().map(PathBuf::as_path));
         let ground = Ground {
             workspace: &job.workspace,
-            writes: job.writes.as_deref(),
+            bounds: Bounds::of(job.writes.as_deref()),
             own: own.collect(),
-            home: profile::home(self.recipe()),
+            home: self.recipe().map(|recipe| recipe.home.to_vec()).unwrap_or_default(),
+            settings: self.recipe().map(|recipe| recipe.settings(environment)).unwrap_or_default(),
             environment,
         };
         ground.cage(&job.confinement)

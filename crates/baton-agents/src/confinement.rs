@@ -5,13 +5,14 @@
 
 mod git;
 mod key_agents;
+mod sockets;
 mod writes;
 
 use std::path::{Path, PathBuf};
 
 use baton_protocol::workflow::Confinement;
 
-use crate::process::{Cage, Environment, ssh_agent};
+use crate::process::{Cage, Environment, Launcher, ssh_agent};
 
 /// Where Baton keeps what agents may see of their attempts, in the workspace.
 pub(crate) const OURS: &str = ".baton";
@@ -36,20 +37,48 @@ const CACHES: [&str; 10] = [
 /// Keys in the home folder.
 const KEYS: [&str; 2] = [".ssh", ".gnupg"];
 
-/// Sockets and folders of those who would start something outside of the cage, or type into a terminal.
-const DAEMONS: [&str; 4] =
-    ["/run/dbus/system_bus_socket", "/run/systemd/private", "/run/screen", "/run/podman/podman.sock"];
+/// What processes may change in the workspace.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bounds<'a> {
+    /// Everything.
+    None,
+    /// What fits the patterns.
+    Within(&'a [String]),
+    /// Everything but the repository, because no pattern names it.
+    BesideGit,
+}
+
+impl<'a> Bounds<'a> {
+    /// Returns the bounds of those who may change what fits the patterns, or everything.
+    pub(crate) fn of(writes: Option<&'a [String]>) -> Self {
+        writes.map_or(Bounds::None, Bounds::Within)
+    }
+
+    /// Returns the bounds of commands that may write anywhere, but commit only if the patterns say so.
+    pub(crate) fn of_tests(writes: Option<&[String]>) -> Self {
+        let names_git = |pattern: &String| {
+            let pattern = pattern.trim_start_matches("./");
+            pattern == ".git" || pattern.starts_with(".git/")
+        };
+        match writes {
+            Some(writes) if !writes.iter().any(names_git) => Bounds::BesideGit,
+            _ => Bounds::None,
+        }
+    }
+}
 
 /// Where processes work, and what they may change there.
 pub(crate) struct Ground<'a> {
     /// Where they work.
     pub(crate) workspace: &'a Path,
-    /// Patterns of what they may change there; `None` for everything.
-    pub(crate) writes: Option<&'a [String]>,
+    /// What they may change there.
+    pub(crate) bounds: Bounds<'a>,
     /// Further folders that they may change: where output goes, and the folder of the attempt.
     pub(crate) own: Vec<&'a Path>,
     /// What their programs keep in the home folder.
     pub(crate) home: Vec<&'static str>,
+    /// What of all that these programs only read.
+    pub(crate) settings: Vec<PathBuf>,
     /// What they see; `HOME`, `TMPDIR` and named sockets are theirs.
     pub(crate) environment: &'a Environment,
 }
@@ -83,12 +112,16 @@ impl Ground<'_> {
     }
 
     fn furnish_workspace(&self, cage: &mut Cage) {
-        match self.writes {
-            Some(patterns) => {
+        match self.bounds {
+            Bounds::Within(patterns) => {
                 cage.note_named_writes();
                 writes::open_up(cage, self.workspace, patterns);
             }
-            None => {
+            Bounds::BesideGit => {
+                cage.open_up(self.workspace);
+                cage.close(&self.workspace.join(".git"));
+            }
+            Bounds::None => {
                 cage.open_up(self.workspace);
                 git::folders_outside(self.workspace).iter().for_each(|path| cage.open_up(path));
             }
@@ -96,18 +129,23 @@ impl Ground<'_> {
         // What other attempts have left is not for this one to change.
         cage.close(&self.workspace.join(OURS));
         self.own.iter().for_each(|path| cage.open_up(path));
+        self.settings.iter().for_each(|path| cage.close(path));
     }
 
     /// Returns what opens doors that are not named.
     fn secrets(&self) -> Vec<PathBuf> {
-        let user = rustix::process::getuid().as_raw();
         let keys = KEYS.iter().filter_map(|path| Some(self.at_home()?.join(path)));
-        let own = [format!("/run/user/{user}"), format!("/tmp/tmux-{user}")].map(PathBuf::from);
         let agents = ssh_agent().into_iter().chain(key_agents::places(self.at_home(), &self.temporary()));
+        // Only namespaces keep a process from a socket that it knows; elsewhere those with a telling name are named for what
+        // they are.
+        let can_hide = Launcher::protection().is_full();
+        let is_meant = |path: &PathBuf| key_agents::is_telling(path) || can_hide && sockets::is_ours(path);
+        let sockets = sockets::listening().into_iter().filter(is_meant);
         // Whoever passes on where it is wants it to be used.
         let passed_on = self.environment.get("SSH_AUTH_SOCK").map(Path::new);
+        let agents = agents.chain(sockets);
         let agents = agents.filter(|place| !passed_on.is_some_and(|passed_on| passed_on.starts_with(place)));
-        keys.chain(agents).chain(own).chain(DAEMONS.map(PathBuf::from)).collect()
+        keys.chain(agents).chain(sockets::usual(self.at_home())).collect()
     }
 
     /// Returns the temporary folders.

@@ -12,12 +12,14 @@ mod criteria;
 mod entry;
 mod files;
 mod ignore_rules;
+mod ignored;
 mod listing;
 mod modified;
 mod named;
 mod outcome;
 mod passed;
 mod patterns;
+mod refs;
 mod skills;
 pub(crate) mod snapshot;
 mod sources;
@@ -45,7 +47,7 @@ pub use self::listing::{ListedEntry, listed};
 use self::modified::Comparison;
 pub(crate) use self::patterns::Patterns;
 use crate::beside;
-use crate::confinement::Ground;
+use crate::confinement::{Bounds, Ground};
 use crate::process::{
     Environment, FENCE, GRACE, HANDOFF, Launch, Launcher, Mark, RUN, ResourceLimits, Sink, WORKSPACE,
 };
@@ -77,8 +79,8 @@ impl LocalEvidence {
         self
     }
 
-    /// Runs a command of a scene, which may change the files that fit the patterns, or everything.
-    async fn carry_out(&self, scene: &Scene, check: &CheckCommand, writes: Option<&[String]>) -> CheckOutcome {
+    /// Runs a command of a scene within its bounds.
+    async fn carry_out(&self, scene: &Scene, check: &CheckCommand, bounds: Bounds<'_>) -> CheckOutcome {
         let words = beside::words(&check.words, &scene.workflow_folder);
         let Some((program, arguments)) = words.split_first().filter(|(program, _)| !program.is_empty()) else {
             return outcome::failed("there is nothing to run".to_owned(), "");
@@ -90,9 +92,10 @@ impl LocalEvidence {
         let output = scene.output_directory.as_deref().into_iter();
         let ground = Ground {
             workspace: &scene.workspace,
-            writes,
+            bounds,
             own: output.chain([scene.folder.as_path()]).collect(),
             home: Vec::new(),
+            settings: Vec::new(),
             environment: &environment,
         };
         let log = scene.folder.join(format!("verify-{}.log", file_name(&check.name)));
@@ -149,7 +152,9 @@ impl Evidence for LocalEvidence {
             let look = move |scene: &Scene, report: &Report, memory: &Memory| {
                 after_commands(scene, report, memory, (&changes, &told))
             };
-            examined.extend(self.looking(scene, report, look).await);
+            let (seen, denied) = self.looking(scene, report, look).await;
+            examined.retain(|one| !denied.contains(one));
+            examined.extend(seen);
         }
         examined
     }
@@ -211,7 +216,7 @@ impl Evidence for LocalEvidence {
                 self.looking(scene, &Report::default(), take).await
             }
         };
-        let outcome = self.carry_out(scene, check, scene.writes.as_deref()).await;
+        let outcome = self.carry_out(scene, check, Bounds::of(scene.writes.as_deref())).await;
         let scene = Scene { before, after: None, ..scene.clone() };
         let name = check.name.clone();
         let look = move |scene: &Scene, report: &Report, memory: &Memory| written(scene, report, memory, &name);
@@ -262,16 +267,25 @@ fn pin_again(scene: &Scene, mut examined: Vec<ExaminedClaim>, files: usize) -> V
     examined
 }
 
-/// Looks at what has changed while commands ran, beside the files that are told already.
+/// Looks at what has changed while commands ran, beside the files that are told already. Returns also what was put down
+/// before they ran and is not so any more.
 fn after_commands(
     scene: &Scene,
     report: &Report,
     memory: &Memory,
     (changes, told): (&Changes, &HashSet<String>),
-) -> Vec<ExaminedClaim> {
-    let Ok(workspace) = WorkspaceFolder::open(&scene.workspace) else { return Vec::new() };
-    let since = changes.since(workspace.root(), memory);
-    Comparison::new(&workspace, scene, report, changes).examine_commands(since, told)
+) -> (Vec<ExaminedClaim>, Vec<ExaminedClaim>) {
+    let Ok(workspace) = WorkspaceFolder::open(&scene.workspace) else { return Default::default() };
+    let mut since = changes.since(workspace.root(), memory);
+    // Where the cage kept commands from the repository, a branch was moved by somebody else.
+    let may_commit = !Launcher::protection_of(&scene.confinement).is_full();
+    if let (Ok(since), Some(_), true) = (&mut since, &scene.writes, may_commit) {
+        since.extend(changes.moved_since(workspace.root()));
+    }
+    let comparison = Comparison::new(&workspace, scene, report, changes);
+    let examined = comparison.examine_commands(since.clone(), told);
+    let denied = comparison.denied_by(&since, &examined);
+    (examined, denied)
 }
 
 /// Returns what has changed while a command ran, and what of it where it may not write, or why nobody can tell.

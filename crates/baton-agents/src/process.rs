@@ -94,6 +94,9 @@ pub struct Launch {
     pub cage: Option<Cage>,
     /// What it may use up.
     pub limits: ResourceLimits,
+    /// Whether programs such as `sudo` work outside of a cage. Whoever may not gain privileges can never decide, whatever
+    /// it hides; in a cage nobody gains any.
+    pub may_gain_privileges: bool,
 }
 
 impl Launch {
@@ -113,6 +116,7 @@ impl Launch {
             streams: false,
             cage: None,
             limits: ResourceLimits::default(),
+            may_gain_privileges: false,
         }
     }
 }

@@ -57,6 +57,8 @@ pub(crate) struct Recipe {
     pub(crate) inherits: &'static [&'static str],
     /// What it keeps in the home folder and changes there.
     pub(crate) home: &'static [&'static str],
+    /// Where of these its settings are, and which of them tell it what to do at every start, here and outside of the cage.
+    pub(crate) settings: (&'static str, &'static [&'static str]),
     /// Variables that put these things elsewhere, each with the folder below it.
     pub(crate) moved_by: &'static [(&'static str, &'static str)],
     /// A file that it makes in the workspace at each start, with its text, if the folder around it is there.
@@ -75,6 +77,14 @@ impl Recipe {
         for folder in self.home.iter().map(Path::new).filter(|path| path.extension().is_none()) {
             let _ = std::fs::create_dir_all(home.join(folder));
         }
+    }
+
+    /// Returns its settings and instructions, wherever they are: nobody changes them in a cage.
+    pub(crate) fn settings(&self, environment: &Environment) -> Vec<PathBuf> {
+        let (folder, names) = self.settings;
+        let home = environment.get("HOME").map(|home| Path::new(home).join(folder));
+        let folders = home.into_iter().chain(moved(Some(self), environment));
+        folders.flat_map(|folder| names.iter().map(move |name| folder.join(name))).collect()
     }
 
     /// Makes the file that the program makes in the workspace at its start.
@@ -122,14 +132,6 @@ pub(crate) fn recipe(profile: Profile) -> &'static Recipe {
         Profile::Codex => &codex::RECIPE,
         Profile::Gemini => &gemini::RECIPE,
         Profile::Opencode => &opencode::RECIPE,
-    }
-}
-
-/// Returns what coding agents change in the home folder: one of them, or all, because a script may start any.
-pub(crate) fn home(recipe: Option<&Recipe>) -> Vec<&'static str> {
-    match recipe {
-        Some(recipe) => recipe.home.to_vec(),
-        None => Profile::ALL.iter().flat_map(|profile| crate::profile::recipe(*profile).home).copied().collect(),
     }
 }
 

@@ -183,6 +183,7 @@ impl OpenAnchor<'_> {
                     // What leaves its session is found by this, and ended with the rest.
                     mark: Mark::new([("BATON_ANCHOR", random::word())]),
                     input: lines.into_bytes(),
+                    may_gain_privileges: true,
                     ..Launch::new("sh")
                 };
                 let ended = Launcher::default().run(launch, Some(COMMAND_LIMIT), GRACE).await;

@@ -74,6 +74,8 @@ mod moved;
 mod namespaces;
 #[path = "run/output_files.rs"]
 mod output_files;
+#[path = "run/own_tests.rs"]
+mod own_tests;
 #[path = "run/packages.rs"]
 mod packages;
 #[path = "run/profiles.rs"]

@@ -1,6 +1,6 @@
 //! What has changed in the workspace since an attempt began.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -9,7 +9,9 @@ use std::sync::Arc;
 use baton_engine::evidence::{EarlierAttempt, Scene};
 
 use super::baseline::{self, Memory};
+use super::ignored::{self, IgnoredChanges};
 use super::named::Places;
+use super::refs;
 use super::snapshot::{self, CLOCK_STEP_NANOSECONDS, Snapshot};
 
 /// What happened to a file.
@@ -77,6 +79,16 @@ pub(super) struct Changes {
     own: OwnPlaces,
 }
 
+/// What changed that is not part of the work.
+pub(super) struct ChangesBeside {
+    /// During this attempt.
+    pub(super) during: BTreeMap<String, Change>,
+    /// By earlier attempts of this handoff, beside that.
+    pub(super) left_over: BTreeMap<String, Change>,
+    /// Caches of tools that were used during this attempt.
+    pub(super) caches: BTreeSet<String>,
+}
+
 /// Where changes are nobody's: the folders of attempts, and what Baton keeps current. And where agents put their output, which
 /// needs no naming.
 #[derive(Debug)]
@@ -96,6 +108,11 @@ impl OwnPlaces {
 
     fn hold(&self, path: &str) -> bool {
         self.folders.hold(path) || self.views.hold(path) || self.views.are_made_from(path)
+    }
+
+    /// Returns whether a folder changes whenever Baton writes what is its own.
+    fn lie_below(&self, path: &str) -> bool {
+        self.folders.lie_below(path) || self.views.lie_below(path)
     }
 }
 
@@ -197,6 +214,54 @@ impl Changes {
         let mut changes = compare(&self.after, &now);
         changes.retain(|path, _| !self.own.hold(path));
         Ok(changes)
+    }
+
+    /// Returns what changed beside the work during this attempt, and what earlier attempts of this handoff have left there:
+    /// where branches stand, and what git ignores in the places that count. The error says why nobody can tell.
+    pub(super) fn beside_the_work(
+        &self,
+        root: &Path,
+        counts: impl Fn(&str) -> bool,
+    ) -> Result<ChangesBeside, &'static str> {
+        let before = self.before.as_deref().ok_or(NOT_KNOWN)?;
+        let counts = |path: &str| !self.own.hold(path) && counts(path);
+        let moved = |begin: &Snapshot| {
+            let mut moved = match (&begin.refs, &self.after.refs) {
+                (Some(before), Some(after)) => refs::compare(before, after),
+                _ => BTreeMap::new(),
+            };
+            moved.retain(|path, _| counts(path));
+            moved
+        };
+        let mut during = ignored::changed_since(root, before, counts)?;
+        during.files.extend(moved(before));
+        let mut left_over = BTreeMap::new();
+        if let Some(first) = &self.own_first {
+            let first = first.as_ref().map_err(|why| *why)?;
+            left_over.extend(ignored::changed_since(root, first, counts)?.files);
+            left_over.extend(moved(first));
+            left_over.retain(|path, _| !during.files.contains_key(path));
+        }
+        let (mut during, caches) = (during.files, during.caches);
+        during.retain(|path, _| !self.own.lie_below(path));
+        left_over.retain(|path, _| !self.own.lie_below(path));
+        Ok(ChangesBeside { during, left_over, caches })
+    }
+
+    /// Returns which branches have moved since the agent had ended.
+    pub(super) fn moved_since(&self, root: &Path) -> BTreeMap<String, Change> {
+        self.after.refs.as_ref().map(|before| refs::compare(before, &refs::read(root))).unwrap_or_default()
+    }
+
+    /// Returns what has changed since the agent had ended of what git ignores, in the places that count.
+    pub(super) fn ignored_since(
+        &self,
+        root: &Path,
+        counts: impl Fn(&str) -> bool,
+    ) -> Result<IgnoredChanges, &'static str> {
+        let mut ignored = ignored::changed_since(root, &self.after, |path| !self.own.hold(path) && counts(path))?;
+        ignored.files.retain(|path, _| !self.own.lie_below(path));
+        Ok(ignored)
     }
 
     /// Returns what happened to a file or folder since the first attempt at the work.

@@ -8,6 +8,7 @@ use baton_protocol::rules::claim_refuted::RULE;
 use super::entry::{refuted, unverifiable, verified};
 use super::passed::{PassedClaim, said};
 use super::{LocalEvidence, criteria};
+use crate::confinement::Bounds;
 
 /// A check that was run.
 struct Ran<'a> {
@@ -21,9 +22,11 @@ impl LocalEvidence {
         if !is_finished(report) {
             return Vec::new();
         }
+        // Tests write caches and results, wherever that is; what they change is compared afterwards.
+        let bounds = Bounds::of_tests(scene.writes.as_deref());
         let mut ran: Vec<Ran> = Vec::new();
         for check in &scene.checks {
-            ran.push(Ran { check, outcome: self.carry_out(scene, check, None).await });
+            ran.push(Ran { check, outcome: self.carry_out(scene, check, bounds).await });
         }
         let mut examined: Vec<ExaminedClaim> = ran.iter().map(must_pass).collect();
         examined.extend(said(report).iter().map(|said| compare(said, &ran)));
@@ -32,7 +35,7 @@ impl LocalEvidence {
             let known = ran.iter().find(|ran| ran.check.words == check.words).map(|ran| ran.outcome.clone());
             let outcome = match known {
                 Some(outcome) => outcome,
-                None => self.carry_out(scene, &check, None).await,
+                None => self.carry_out(scene, &check, bounds).await,
             };
             let criterion = format!("the criterion “{criterion}”");
             examined.push(judge(format!("{criterion} holds"), format!("{criterion} does not hold"), &outcome));

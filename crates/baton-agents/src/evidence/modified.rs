@@ -4,7 +4,9 @@
 //! time may have done is told as such.
 
 mod by_commands;
+mod outside;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
@@ -15,7 +17,7 @@ use baton_protocol::rules::{
     artifact_changed, artifact_outside_workspace, file_not_modified, modified_not_declared, stale_base, writes_outside,
 };
 
-use super::changes::{Change, Changes, Trace};
+use super::changes::{Change, Changes, ChangesBeside, Trace};
 use super::entry::{refuted, unchanged, unchecked, unverifiable, verified};
 use super::files::FileEyes;
 use super::named::{self, Places};
@@ -48,6 +50,8 @@ pub(super) struct Comparison<'a> {
     others: Patterns,
     /// Whether somebody else may write everywhere.
     anybody: bool,
+    /// What changed beside the work; looking takes a while.
+    beside: OnceCell<Result<ChangesBeside, &'static str>>,
 }
 
 /// A file, and what happened to it.
@@ -66,6 +70,15 @@ struct Strangers<'c> {
     caged: Vec<ChangedFile<'c>>,
 }
 
+impl<'c> Strangers<'c> {
+    fn extend(&mut self, more: Strangers<'c>) {
+        self.own.extend(more.own);
+        self.beside.extend(more.beside);
+        self.anybody.extend(more.anybody);
+        self.caged.extend(more.caged);
+    }
+}
+
 impl<'a> Comparison<'a> {
     pub(super) fn new(
         workspace: &'a WorkspaceFolder,
@@ -79,7 +92,7 @@ impl<'a> Comparison<'a> {
         let (named, others) = (Places::new(root, named), Patterns::new(&others));
         let (writes, anybody) = (Patterns::new(scene.writes.as_deref().unwrap_or_default()), !anybody.is_empty());
         let files = FileEyes::new(workspace, &scene.views);
-        Comparison { files, root, scene, report, changes, named, writes, others, anybody }
+        Comparison { files, root, scene, report, changes, named, writes, others, anybody, beside: OnceCell::new() }
     }
 
     /// Compares what a report says about changes with the changes.
@@ -165,59 +178,20 @@ impl<'a> Comparison<'a> {
                 "by it or by another agent at the same time: unclear which",
             ));
         }
-        if examined.is_empty() && !is_told_elsewhere && (all || new) {
-            let claim = if all { "every changed file is named" } else { "every new file is named" };
-            examined.push(verified(rule, claim, "nothing else has changed"));
+        if examined.is_empty() && !is_told_elsewhere {
+            examined.extend(self.nothing_else());
         }
         examined
     }
 
-    /// Looks for changed files that the phase may not write.
-    pub(super) fn outside(&self) -> Vec<ExaminedClaim> {
-        if self.scene.writes.is_none() {
-            return Vec::new();
-        }
-        let (rule, only) = (&writes_outside::RULE, self.may_write());
-        let outside = if self.scene.writes.as_ref().is_some_and(Vec::is_empty) {
-            String::new()
-        } else {
-            format!(" outside {only}")
+    /// Puts down that the report names whatever it should name.
+    fn nothing_else(&self) -> Option<ExaminedClaim> {
+        let claim = match named::claims_a_list(self.report) {
+            true => "every changed file is named",
+            false if self.scene.names_new_files => "every new file is named",
+            false => return None,
         };
-        let claim = format!("whether anything{outside} was changed cannot be checked");
-        let changed = self.changes.during().and_then(|during| Ok((during, self.changes.left_over()?)));
-        let (during, left_over) = match changed {
-            Ok(changed) => changed,
-            Err(why) => return vec![unchecked(rule, claim, why)],
-        };
-        let strangers = self.sort(during, |path, _| self.may_be_written(path) || self.changes.is_undone(path));
-        let may = self.may_only();
-        let mut examined = tell(&strangers.own, |told| refuted(rule, told, &*may));
-        if !strangers.anybody.is_empty() {
-            let seen = format!("{claim}: another agent may write it, too");
-            examined.push(unchecked(rule, in_one(&strangers.anybody), seen));
-        }
-        if !strangers.caged.is_empty() {
-            let seen = format!("by another agent: the cage lets this one write only {only}");
-            examined.push(verified(rule, in_one(&strangers.caged), seen));
-        }
-        if !strangers.beside.is_empty() {
-            examined.push(unverifiable(rule, in_one(&strangers.beside), "where only another agent may write"));
-        }
-        let strange = self.sort(left_over, |path, _| self.may_be_written(path));
-        if !strange.own.is_empty() {
-            let seen = "since the first attempt; it is not clear by whom";
-            examined.push(unchecked(rule, in_one(&strange.own), seen));
-        }
-        if examined.is_empty() {
-            examined.push(verified(rule, format!("nothing{outside} was changed"), ""));
-        }
-        let is_unnamed = |(path, _): &(&String, &Change)| {
-            self.writes.fit(path) && !self.named.hold(path) && !self.changes.is_output(path)
-        };
-        let inside: Vec<(&String, &Change)> =
-            during.iter().filter(|_| !named::claims_a_list(self.report)).chain(left_over).filter(is_unnamed).collect();
-        examined.extend(self.pinned(&inside, |words| verified(rule, words, "where it may write")));
-        examined
+        Some(verified(&modified_not_declared::RULE, claim, "nothing else has changed"))
     }
 
     /// Puts down what has changed in the output directory and is not named: it needs no naming, but people decide about it.
@@ -327,12 +301,22 @@ impl<'a> Comparison<'a> {
         changed.map(|path| unverifiable(&stale_base::RULE, format!("claims to have read `{path}`"), seen)).collect()
     }
 
-    /// Sorts what changed and is not fine by who may have done it.
+    /// Sorts what changed while the agent worked and is not fine by who may have done it.
     fn sort<'c>(&self, changes: &'c BTreeMap<String, Change>, fine: impl Fn(&str, Change) -> bool) -> Strangers<'c> {
+        self.sort_within(changes, fine, |path| self.is_read_only(path))
+    }
+
+    /// Sorts what changed and is not fine by who may have done it; some was read-only for whoever is judged.
+    fn sort_within<'c>(
+        &self,
+        changes: &'c BTreeMap<String, Change>,
+        fine: impl Fn(&str, Change) -> bool,
+        is_read_only: impl Fn(&str) -> bool,
+    ) -> Strangers<'c> {
         let mut strangers = Strangers::default();
         for (path, change) in changes.iter().filter(|(path, change)| !fine(path, **change)) {
             let list = match () {
-                () if self.may_be_of_others(path) && self.is_read_only(path) => &mut strangers.caged,
+                () if self.may_be_of_others(path) && is_read_only(path) => &mut strangers.caged,
                 () if self.others.fit(path) => &mut strangers.beside,
                 () if self.may_be_of_others(path) => &mut strangers.anybody,
                 () => &mut strangers.own,
@@ -347,43 +331,6 @@ impl<'a> Comparison<'a> {
         // All who work at the same time put their output into one directory.
         let is_shared = || self.changes.is_output(path) && !self.scene.others_write.is_empty();
         self.anybody || self.others.fit(path) || is_shared()
-    }
-
-    /// Returns whether the phase may write a path.
-    fn may_be_written(&self, path: &str) -> bool {
-        self.writes.fit(path) || self.changes.is_output(path)
-    }
-
-    /// Returns whether the cage kept the agent from a path. It lets everything be written in the nearest folder of a pattern
-    /// that was there when the agent began.
-    fn is_read_only(&self, path: &str) -> bool {
-        let nearest = |pattern: &String| {
-            let literal = pattern.trim_start_matches("./").split(['*', '?', '[', '{']).next().unwrap_or_default();
-            let mut folder = literal.rsplit_once('/').map_or("", |(folder, _)| folder);
-            while !folder.is_empty() && !self.changes.had(folder) {
-                folder = folder.rsplit_once('/').map_or("", |(above, _)| above);
-            }
-            path.starts_with(folder)
-        };
-        let is_kept = self.scene.is_caged && !self.changes.is_output(path);
-        is_kept && self.scene.writes.as_ref().is_some_and(|writes| !writes.iter().any(nearest))
-    }
-
-    /// Returns where the phase may write, in words.
-    fn may_write(&self) -> String {
-        let patterns = self.scene.writes.iter().flatten().map(|pattern| format!("`{pattern}`"));
-        match patterns.collect::<Vec<_>>() {
-            none if none.is_empty() => "nothing".to_owned(),
-            patterns => patterns.join(", "),
-        }
-    }
-
-    /// Returns what a change elsewhere contradicts.
-    fn may_only(&self) -> String {
-        match self.scene.writes.as_deref() {
-            Some([]) => "but no file may be written".to_owned(),
-            _ => format!("but only {} may be written", self.may_write()),
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! name programs that `git` would run for us. Contents are compared by their SHA-256 where the files are small, otherwise
 //! by size and by the time of the last change of any kind, which nobody can set back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::ignore_rules::{IgnoreRules, open};
-use super::walk::walk;
+use super::refs;
+use super::walk::{Sight, walk};
 
 /// More files than this are not remembered.
 const FILES_MAX: usize = 200_000;
@@ -42,6 +43,12 @@ pub(super) struct Snapshot {
     pub(super) rules: IgnoreRules,
     /// The files, by their [`key`].
     pub(super) files: BTreeMap<String, Mark>,
+    /// The files and folders that git ignores by themselves, without what is in them; older snapshots do not know.
+    #[serde(default)]
+    pub(super) ignored: Option<BTreeSet<String>>,
+    /// Where the branches and tags of its repository stand; older snapshots do not know.
+    #[serde(default)]
+    pub(super) refs: Option<BTreeMap<String, String>>,
 }
 
 /// How one file is at one moment.
@@ -94,7 +101,7 @@ impl Mark {
             // The time of the content can be set back, the time of the last change of any kind cannot.
             _ => (self.bytes, self.modified, self.changed) == (other.bytes, other.modified, other.changed),
         };
-        content && self.executable() == other.executable()
+        content && self.rights() == other.rights()
     }
 
     /// Returns whether the file system shows no difference.
@@ -103,9 +110,10 @@ impl Mark {
         sight(self) == sight(other)
     }
 
-    /// Returns the kind of file and whether it can be run. Nothing else of the mode is part of the work.
-    fn executable(&self) -> u32 {
-        self.mode & 0o170_100
+    /// Returns the kind of file, who may run it and as whom, and whether everybody may write it. Nothing else of the mode is
+    /// part of the work.
+    fn rights(&self) -> u32 {
+        self.mode & 0o176_113
     }
 }
 
@@ -128,7 +136,15 @@ impl Snapshot {
     fn look(root: &Path, clock: Option<&Metadata>, earlier: Option<&Snapshot>, before: Option<&Snapshot>) -> Self {
         let (mut files, mut too_many, mut budget) = (BTreeMap::new(), false, HASHED_BYTES);
         let most = before.map_or(FILES_MAX, |before| before.files.len() + NEW_FILES_MAX);
-        let rules = walk(root, before.map(|before| &before.rules), |met| {
+        let mut ignored = BTreeSet::new();
+        let rules = walk(root, before.map(|before| &before.rules), |sight| {
+            let met = match sight {
+                Sight::Work(met) => met,
+                Sight::Ignored { key, .. } => {
+                    ignored.insert(key);
+                    return ignored.len() < FILES_MAX;
+                }
+            };
             if files.len() == most {
                 too_many = true;
                 files.clear();
@@ -147,7 +163,9 @@ impl Snapshot {
             files.insert(met.key, mark);
             true
         });
-        Snapshot { taken: clock.map(changed), device: clock.map(Metadata::dev), too_many, rules, files }
+        let (taken, device) = (clock.map(changed), clock.map(Metadata::dev));
+        too_many |= ignored.len() == FILES_MAX;
+        Snapshot { taken, device, too_many, rules, files, ignored: Some(ignored), refs: Some(refs::read(root)) }
     }
 
     /// Returns the hash of a file that has not changed since this snapshot.

@@ -45,9 +45,17 @@ enum Inside {
     Output,
 }
 
+/// What a walk comes to.
+pub(super) enum Sight {
+    /// Something that is part of the work.
+    Work(Met),
+    /// A file or a folder that is not, because git ignores it. What is in the folder is not met.
+    Ignored { path: PathBuf, key: String },
+}
+
 /// Walks through a workspace by rules from before, or by those that stand there now. Ends when `visit` returns false.
 /// Returns the rules.
-pub(super) fn walk(root: &Path, before: Option<&IgnoreRules>, mut visit: impl FnMut(Met) -> bool) -> IgnoreRules {
+pub(super) fn walk(root: &Path, before: Option<&IgnoreRules>, mut visit: impl FnMut(Sight) -> bool) -> IgnoreRules {
     let mut rules = before.cloned().unwrap_or_else(|| IgnoreRules::above(root));
     let outermost = rules.outermost();
     let mut ahead =
@@ -74,8 +82,8 @@ pub(super) fn walk(root: &Path, before: Option<&IgnoreRules>, mut visit: impl Fn
             match step.take(&entry, &mut rules) {
                 Taken::LeftOut => {}
                 Taken::Folder(folder) => ahead.push(folder),
-                Taken::File(met) => {
-                    if !visit(met) {
+                Taken::Seen(sight) => {
+                    if !visit(sight) {
                         return rules;
                     }
                 }
@@ -83,7 +91,7 @@ pub(super) fn walk(root: &Path, before: Option<&IgnoreRules>, mut visit: impl Fn
         }
         if unreadable {
             let metadata = fs::symlink_metadata(&next.folder).ok();
-            if !visit(Met { path: next.folder, key: next.key, metadata }) {
+            if !visit(Sight::Work(Met { path: next.folder, key: next.key, metadata })) {
                 return rules;
             }
         }
@@ -99,7 +107,7 @@ pub(super) fn is_watched(name: &OsStr) -> bool {
 enum Taken {
     LeftOut,
     Folder(Ahead),
-    File(Met),
+    Seen(Sight),
 }
 
 struct Step<'a> {
@@ -120,10 +128,22 @@ impl Step<'_> {
         let key = if self.parent.key.is_empty() { own } else { format!("{}/{own}", self.parent.key) };
         let is_ours = is_folder && self.parent.key.is_empty() && name == OURS;
         let is_repository = is_folder && name == ".git" && self.parent.inside == Inside::Workspace;
+        let is_real = is_repository && is_real(&path);
+        if is_real && self.is_first {
+            rules.keep_repository(&key);
+        }
+        let is_known = is_real && rules.knows_repository(&key);
         let inside = match self.parent.inside {
             Inside::Workspace if is_ours => Inside::Ours,
-            Inside::Workspace if is_repository && self.is_known(&path, &key, rules) => Inside::Repository,
-            Inside::Workspace if self.level.ignore(&path, is_folder) && !is_repository => return Taken::LeftOut,
+            Inside::Workspace if is_known => Inside::Repository,
+            // A repository of the whole workspace is one change, whatever is in it.
+            Inside::Workspace if is_real && self.parent.key.is_empty() => {
+                let metadata = entry.metadata().ok();
+                return Taken::Seen(Sight::Work(Met { path, key, metadata }));
+            }
+            Inside::Workspace if self.level.ignore(&path, is_folder) && !is_repository => {
+                return Taken::Seen(Sight::Ignored { path, key });
+            }
             Inside::Workspace => Inside::Workspace,
             Inside::Repository | Inside::Repositories if is_watched(&name) => Inside::Watched,
             Inside::Repository | Inside::Repositories => Inside::Repositories,
@@ -135,7 +155,7 @@ impl Step<'_> {
         } else {
             match entry.metadata() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Taken::LeftOut,
-                metadata => Taken::File(Met { path, key, metadata: metadata.ok() }),
+                metadata => Taken::Seen(Sight::Work(Met { path, key, metadata: metadata.ok() })),
             }
         }
     }
@@ -157,13 +177,9 @@ impl Step<'_> {
             }
         }
     }
+}
 
-    /// Returns whether a `.git` folder is a real one: at the top, or deeper down if it was there before the attempt.
-    fn is_known(&self, path: &Path, key: &str, rules: &mut IgnoreRules) -> bool {
-        let is_real = path.join("HEAD").is_file() && path.join("objects").is_dir() && path.join("refs").is_dir();
-        if self.is_first && is_real {
-            rules.keep_repository(key);
-        }
-        is_real && (self.parent.key.is_empty() || rules.knows_repository(key))
-    }
+/// Returns whether a `.git` folder looks like one that git has made.
+fn is_real(path: &Path) -> bool {
+    path.join("HEAD").is_file() && path.join("objects").is_dir() && path.join("refs").is_dir()
 }

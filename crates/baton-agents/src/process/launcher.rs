@@ -140,7 +140,12 @@ impl Launcher {
         let limits = launch.limits.words(MACHINE.prlimit.as_deref());
         let words = session.into_iter().chain(limits).chain(command).collect();
         let restricted = if matches!(MACHINE.cages, Cages::Landlock { .. }) { cage } else { None };
-        Running::start(launch, words, apart, None, |command| spawn(command, restricted.as_ref()))
+        let may_gain = launch.may_gain_privileges;
+        Running::start(launch, words, apart, None, |command| match (restricted, may_gain) {
+            (Some(cage), _) => spawn_within(command, || landlock::restrict(&cage)),
+            (None, false) => spawn_within(command, || Ok(rustix::thread::set_no_new_privs(true)?)),
+            (None, true) => command.spawn(),
+        })
     }
 
     /// Adds what is out of reach for everybody. It wins over whatever a workflow says about the same place.
@@ -158,14 +163,13 @@ impl Launcher {
     }
 }
 
-/// Starts a command; where Landlock is to hold, from a thread that restricts itself before and ends afterwards.
-fn spawn(command: &mut Command, restricted: Option<&Cage>) -> io::Result<Child> {
-    let Some(cage) = restricted else { return command.spawn() };
+/// Starts a command from a thread that restricts itself before and ends afterwards.
+fn spawn_within(command: &mut Command, restrict: impl FnOnce() -> io::Result<()> + Send) -> io::Result<Child> {
     let runtime = tokio::runtime::Handle::current();
     std::thread::scope(|scope| {
         let spawning = scope.spawn(|| {
             let _entered = runtime.enter();
-            landlock::restrict(cage)?;
+            restrict()?;
             command.spawn()
         });
         spawning.join().unwrap_or_else(|_| Err(io::Error::other("the thread that starts processes has panicked")))

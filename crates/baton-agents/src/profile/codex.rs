@@ -30,6 +30,8 @@ pub(super) const RECIPE: Recipe = Recipe {
     before_argument: &[],
     inherits: &["CODEX_HOME"],
     home: &[".codex"],
+    // In `config.toml` it notes which folders are trusted, and does not work where it cannot.
+    settings: (".codex", &["AGENTS.md", "AGENTS.override.md", "hooks.json", "prompts", "rules"]),
     moved_by: &[("CODEX_HOME", "")],
     at_start: None,
     reader: |start| {

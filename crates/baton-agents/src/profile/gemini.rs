@@ -30,6 +30,7 @@ pub(super) const RECIPE: Recipe = Recipe {
     before_argument: &["-p"],
     inherits: &["GOOGLE_CLOUD_PROJECT"],
     home: &[".gemini"],
+    settings: (".gemini", &["GEMINI.md", "settings.json", "commands", "extensions", "hooks"]),
     moved_by: &[],
     at_start: None,
     reader: |_| Box::new(GeminiReader::default()),

@@ -30,6 +30,10 @@ pub(super) const RECIPE: Recipe = Recipe {
     before_argument: &[],
     inherits: &["OPENCODE_CONFIG", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"],
     home: &[".local/share/opencode", ".local/state/opencode", ".config/opencode"],
+    settings: (
+        ".config/opencode",
+        &["AGENTS.md", "agent", "agents", "command", "commands", "plugin", "plugins", "tool", "tools"],
+    ),
     moved_by: &[
         ("XDG_CACHE_HOME", "opencode"),
         ("XDG_CONFIG_HOME", "opencode"),

@@ -156,6 +156,29 @@ fn program_may_write_where_a_variable_puts_its_things() {
 }
 
 #[test]
+fn program_cannot_change_what_tells_it_what_to_do() {
+    for (profile, folder, names) in [
+        (Profile::Claude, ".claude", ["CLAUDE.md", "settings.json"]),
+        (Profile::Codex, ".codex", ["AGENTS.md", "hooks.json"]),
+        (Profile::Gemini, ".gemini", ["GEMINI.md", "settings.json"]),
+        (Profile::Opencode, ".config/opencode", ["AGENTS.md", "plugin/mine.js"]),
+    ] {
+        let [one, two] = names;
+        let fake = Fake::recorded(profile, "good");
+        let root = fake.bench.scratch.root().display().to_string();
+        let says = fake.bench.scratch.read(format!("bin/{}", profile.as_str()));
+        let tries =
+            format!("cd {root}/home/{folder}\necho evil > {one}\necho evil > {two}\nrm -f {one}\necho kept > state\n");
+        fake.bench
+            .program(&format!("bin/{}", profile.as_str()), &says.replace("\ncat > ", &format!("\n{tries}cat > ")));
+        names.iter().for_each(|name| _ = fake.bench.scratch.write(format!("home/{folder}/{name}"), "mine\n"));
+        answered(fake.attempt());
+        let left = |name: &str| fake.bench.scratch.read(format!("home/{folder}/{name}"));
+        assert_eq!([left(one), left(two), left("state")], ["mine\n", "mine\n", "kept\n"], "{}", profile.as_str());
+    }
+}
+
+#[test]
 fn draft_in_a_file_does_not_win_over_the_final_answer() {
     let with_file = |filed: &str, said: &str| {
         let script = format!("echo '{filed}' > $BATON_REPORT_FILE\ncat <<'EOT'\n{}\nEOT", claude_says(said));

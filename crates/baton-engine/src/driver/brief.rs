@@ -393,9 +393,20 @@ impl<'r> Brief<'r> {
         others.flat_map(|other| &other.examined).filter_map(|examined| examined.path.clone()).collect()
     }
 
-    /// Returns what the agent may change: all files, unless the workflow says which.
+    /// Returns what the phase may change: all files, unless the workflow says which. Its commands may run what the agent has
+    /// written, and nothing keeps them to `writes`.
     pub(super) fn may_write(&self) -> Vec<String> {
-        self.writes().unwrap_or_else(|| vec!["**".to_owned()])
+        let mut patterns = self.writes().unwrap_or_default();
+        if self.writes().is_none() || self.runs_commands() {
+            patterns.push("**".to_owned());
+        }
+        patterns
+    }
+
+    /// Returns whether commands follow the work that may change all files.
+    fn runs_commands(&self) -> bool {
+        let expectations = self.tracked.asked().and_then(|request| request.expectations.as_ref());
+        !self.checks().is_empty() || expectations.is_some_and(|expectations| !expectations.success_criteria.is_empty())
     }
 }
 

@@ -118,6 +118,7 @@ fn launch(command: &NotifyCommand, run: &Run, question: &Question) -> Launch {
         environment,
         mark: Mark::new([("BATON_NOTIFY", random::word())]),
         input: asked.map(|asked| format!("{asked}\n").into_bytes()).unwrap_or_default(),
+        may_gain_privileges: true,
         ..Launch::new("sh")
     }
 }

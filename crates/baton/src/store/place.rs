@@ -59,6 +59,7 @@ pub(crate) fn find(given: Option<&str>, config: &Config) -> Result<Place, Comman
         if let Ok(state) = &state
             && inside(folder)
             && let Some(location) = state::store_of(state, folder)?
+            && !is_at(&location, old.as_deref())
         {
             let own = location == Location::Sqlite(state.of(folder).join(STORE));
             let source = if own { Source::Project } else { Source::Workspace };
@@ -89,6 +90,14 @@ fn is_project(folder: &Path) -> bool {
 /// Returns where projects had their store before there was a place out of the agents' reach.
 pub(crate) fn old_store(project: &Path) -> PathBuf {
     project.join(own_folder::NAME).join(STORE)
+}
+
+/// Returns whether a store is the file at a path: somebody may have named the old one of the project.
+fn is_at(location: &Location, path: Option<&Path>) -> bool {
+    match (location, path.map(std::fs::canonicalize)) {
+        (Location::Sqlite(store), Some(Ok(path))) => std::fs::canonicalize(store).is_ok_and(|store| store == path),
+        _ => false,
+    }
 }
 
 fn named(text: &str, source: &'static str, folder: &Path) -> Result<Place, CommandError> {

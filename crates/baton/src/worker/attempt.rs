@@ -236,6 +236,7 @@ impl Worker {
             stderr,
             // Whoever starts a worker says what it runs, and lets it reach the store: it has limits, but no cage.
             cage: None,
+            may_gain_privileges: true,
             ..Launch::new(&assignment.program)
         })
     }

@@ -61,6 +61,18 @@ fn old_store_is_moved_with_everything_in_it() {
 }
 
 #[test]
+fn old_store_that_a_run_has_named_is_moved_too() {
+    let sandbox = with_old_store();
+    sandbox.write("flow.yaml", "name: o\nphases: [{id: t, check: 'true'}]\n");
+    done(&sandbox, &["run", "flow.yaml", "--id", "o", "--no-input", "--store", ".baton/baton.db"]);
+    let moved = done(&sandbox, &["store", "move"]);
+    assert_eq!(moved.stderr, format!("moved to {}\n", sandbox.store().display()));
+    let listed = done(&sandbox, &["list"]);
+    assert!(lists(&listed) && listed.stderr.is_empty(), "{listed}");
+    assert!(done(&sandbox, &["runs"]).stdout.contains("o "), "{listed}");
+}
+
+#[test]
 fn old_store_of_a_folder_above_the_repository_is_not_overlooked() {
     let sandbox = with_old_store();
     repository(&sandbox.path("team"));

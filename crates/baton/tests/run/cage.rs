@@ -3,6 +3,7 @@
 //! Each plays its tricks as whoever runs the tests and, where that is root, as an ordinary user too.
 
 use std::ffi::OsStr;
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 
 use baton_engine::Fence;
@@ -260,6 +261,50 @@ fn key_agent_that_no_variable_names_cannot_be_used() {
         }
         agents.into_iter().for_each(|mut agent| agent.terminate());
     }
+}
+
+#[test]
+fn programs_of_the_user_that_listen_at_a_socket_cannot_be_reached() {
+    let body = "import socket\ndef reach(place):\n    client = socket.socket(socket.AF_UNIX)\n    client.connect(place)\n    \
+        return 'reached'\n\
+        for place in open(os.path.join(workspace, 'places')).read().split():\n    \
+        trick(place, lambda: reach(place))\ntell()";
+    for who in everybody() {
+        for (phase, is_reached) in [("", false), (", cage: {write: [../mux/tmux-7/default]}", true)] {
+            let den = Den::new(who, (phase, "", ""), body);
+            // A multiplexer where nobody would look for it, an editor, and a daemon.
+            let places = ["mux/tmux-7/default", "home/.emacs/server", "run/docker.sock"].map(|place| den.path(place));
+            places.iter().for_each(|place| _ = den.site.scratch.folder(place.parent().expect("a folder")));
+            let sockets = places.each_ref().map(|place| UnixListener::bind(place).expect("it listens"));
+            let lines = places.each_ref().map(|place| place.display().to_string());
+            den.site.scratch.write("workspace/places", lines.join("\n"));
+            let seen = den.seen();
+            assert_eq!(seen[&lines[0]] == json!("reached"), is_reached, "{who:?}: {seen}");
+            assert!(lines[1..].iter().all(|line| seen[line] != json!("reached")), "{who:?}: {seen}");
+            drop(sockets);
+        }
+    }
+}
+
+#[test]
+fn command_changes_nothing_that_coding_agents_keep() {
+    let body = "home = os.environ['HOME']\n\
+        for name in ['.claude/CLAUDE.md', '.claude/settings.json', '.codex/config.toml', '.gemini/GEMINI.md']:\n    \
+        trick(name, lambda: open(os.path.join(home, name), 'w').write('evil'))\ntell()";
+    let den = Den::new(Who::Me, ("", ", writes: []", ""), body);
+    let home = home_beyond_temporary_folders(den.site.scratch.root().file_name().expect("a name"));
+    for folder in [".claude", ".codex", ".gemini"] {
+        std::fs::create_dir_all(home.join(folder)).expect("our own folder");
+    }
+    std::fs::write(home.join(".claude/CLAUDE.md"), "mine").expect("our own file");
+    let mut process = Process::spawn(den.command(&RUN_FLOW).env("HOME", &home));
+    process.close_input();
+    let ended = end(&mut process);
+    let left = std::fs::read_to_string(home.join(".claude/CLAUDE.md")).expect("it is there");
+    std::fs::remove_dir_all(&home).expect("our own folder");
+    assert_eq!((ended.code, left.as_str()), (Some(0), "mine"), "{}", ended.stderr);
+    let seen = den.told();
+    assert!(seen.as_object().expect("an object").values().all(|outcome| outcome == "EROFS"), "{seen}");
 }
 
 /// Makes a home folder with a folder for keys. Temporary files can be changed, those in memory too, so it must not be among

@@ -29,12 +29,12 @@ fn site(phase: &str, work: &str, members: &str) -> Site {
     site
 }
 
-fn shell_agent(site: &Site, name: &str, work: &str, members: &str) {
+pub(crate) fn shell_agent(site: &Site, name: &str, work: &str, members: &str) {
     script(site, name, &format!("mkdir -p out\necho work > out/a.txt\n{work}"), members);
 }
 
 /// Writes an agent in shell that does this work in the workspace and reports these members.
-fn script(site: &Site, name: &str, work: &str, members: &str) {
+pub(crate) fn script(site: &Site, name: &str, work: &str, members: &str) {
     let report = format!(
         "{{\"baton\": 1, \"document\": \"report\", \"id\": \"$BATON_HANDOFF_ID\", \"outcome\": \"complete\", \
          \"summary\": \"Wrote the module and its eleven tests.\"{members}}}"
@@ -48,10 +48,10 @@ fn script(site: &Site, name: &str, work: &str, members: &str) {
 }
 
 /// The list of an agent that names what it was asked for and nothing else.
-const NAMES_OUT: &str = ", \"files_modified\": [\"out/a.txt\"]";
+pub(crate) const NAMES_OUT: &str = ", \"files_modified\": [\"out/a.txt\"]";
 
 /// Returns what was seen of the phase, and what people are shown of it.
-fn evidence(site: &Site, handoff: &str) -> (Vec<ExaminedClaim>, String) {
+pub(crate) fn evidence(site: &Site, handoff: &str) -> (Vec<ExaminedClaim>, String) {
     let shown = site.baton(&["show", &format!("{RUN}.{handoff}")]).stdout;
     (find(&site.told(), handoff).examined.clone(), shown)
 }

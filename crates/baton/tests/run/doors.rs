@@ -140,6 +140,31 @@ tell()
 }
 
 #[test]
+fn helper_that_outlives_an_agent_without_a_cage_decides_nothing() {
+    // Other variables, a session of its own, and a parent that is gone: nothing shows where it comes from.
+    let body = "helper = 'read digest < go; \"$0\" approve t.build.1 --yes --shown $digest --as \"The CTO\" > done 2>&1'\n\
+        keep = [name + '=' + os.environ[name] for name in ['PATH', 'HOME']]\n\
+        keep += open('keep').read().split('\\n')\n\
+        program = keep.pop()\n\
+        subprocess.run(['env', '-i', *keep, 'setsid', 'sh', '-c', '(sh -c \\'' + helper + '\\' ' + program + ') &'],\n    \
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\nreport()";
+    for who in everybody() {
+        let den = Den::new(who, ("", ", review: blocking", "sandbox: off\n"), body);
+        let (go, done) = (den.site.pipe("workspace/go"), den.site.pipe("workspace/done"));
+        let store = den.path("records/store.db");
+        den.site.scratch.write("workspace/keep", format!("BATON_STORE={}\n{}", store.display(), den.baton_path()));
+        assert_eq!(den.run().code, Some(3), "{who:?}");
+        let shown = den.baton(&["show", "t.build.1", "--json"]).stdout;
+        let shown: serde_json::Value = serde_json::from_str(&shown).expect("it is JSON");
+        let digest = shown["question"]["digest"].as_str().expect("a digest");
+        std::fs::write(&go, format!("{digest}\n")).expect("the helper reads it");
+        let told = std::fs::read_to_string(&done).expect("the helper writes it");
+        assert!(told.contains("an agent cannot decide"), "{who:?}: {told}");
+        assert_eq!(den.baton(&["approve", "t.build.1", "--yes", "--shown", digest]).code, Some(0), "a person can");
+    }
+}
+
+#[test]
 fn agent_without_a_cage_that_kills_its_driver_has_not_reported() {
     let body = r#"
 alive = open('alive', 'w')

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
-use baton_engine::evidence::ExaminedClaim;
+use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
 use baton_protocol::rules::{artifact_changed, modified_not_declared, writes_outside};
 
-use super::{ChangedFile, Comparison, handed_over, in_words, tell};
+use super::{ChangedFile, Comparison, Strangers, handed_over, in_one, in_words, tell};
 use crate::evidence::changes::Change;
 use crate::evidence::entry::{refuted, unchecked, unverifiable, verified};
 use crate::evidence::named::{self, Places};
@@ -32,18 +32,32 @@ impl Comparison<'_> {
         let handed_over = Places::new(self.root, handed_over(self.scene));
         let (artifacts, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
             changed.into_iter().partition(|(path, _)| handed_over.hold(path) && !self.named.hold(path));
-        for stranger in self.sort(&artifacts, |_, _| false).own {
+        let strangers = self.sort_of_commands(&artifacts, |_, _| false);
+        for stranger in strangers.own {
             examined.push(refuted(
                 &artifact_changed::RULE,
                 format!("{} {claim}", in_words(&stranger)),
                 "but it was handed over",
             ));
         }
+        let by_anybody = [strangers.anybody, strangers.beside].concat();
+        if !by_anybody.is_empty() {
+            let seen = "although it was handed over, by them or by another agent: unclear which";
+            examined.push(unchecked(&artifact_changed::RULE, format!("{} {claim}", in_one(&by_anybody)), seen));
+        }
         if is_restricted {
-            let strangers = self.sort(&rest, |path, _| self.may_be_written(path));
-            let may = self.may_only();
-            examined
-                .extend(tell(&strangers.own, |told| refuted(&writes_outside::RULE, format!("{told} {claim}"), &*may)));
+            let strangers = self.sort_of_commands(&rest, |path, _| self.may_be_written(path));
+            let (rule, may) = (&writes_outside::RULE, self.may_only());
+            examined.extend(tell(&strangers.own, |told| refuted(rule, format!("{told} {claim}"), &*may)));
+            if !strangers.anybody.is_empty() {
+                let seen = format!("{may}: by them or by another agent, unclear which");
+                examined.push(unchecked(rule, format!("{} {claim}", in_one(&strangers.anybody)), seen));
+            }
+            if !strangers.beside.is_empty() {
+                let told = format!("{} {claim}", in_one(&strangers.beside));
+                examined.push(unverifiable(rule, told, "where only another agent may write"));
+            }
+            examined.extend(self.ignored_while(claim));
         }
         let is_new = |(path, _): &(&String, &Change)| !told.contains(*path) && !self.named.hold(path);
         let new: Vec<(&String, &Change)> = rest.iter().filter(is_new).collect();
@@ -54,10 +68,53 @@ impl Comparison<'_> {
         );
         if !is_restricted {
             let seen = "which no report names";
-            let strange: Vec<_> = strange.into_iter().filter(|(path, _)| !self.may_be_of_others(path)).collect();
+            // What others say that they write is told and bound as their work.
+            let strange: Vec<_> = strange.into_iter().filter(|(path, _)| !self.others.fit(path)).collect();
             examined.extend(self.pinned(&strange, |words| unverifiable(rule, format!("{words} {claim}"), seen)));
         }
         examined
+    }
+
+    /// Judges what commands have changed of what git ignores, outside of `writes`. Tests may write results there, and what
+    /// later phases run may lie there: only a person can tell.
+    fn ignored_while(&self, claim: &str) -> Vec<ExaminedClaim> {
+        let (rule, may) = (&writes_outside::RULE, self.may_only());
+        let ignored = match self.ignored_by_commands() {
+            Ok(ignored) => ignored,
+            Err(why) => {
+                let told = format!("what changed {claim} of what git ignores cannot be checked");
+                return vec![unchecked(rule, told, why)];
+            }
+        };
+        let strangers = self.sort_of_commands(&ignored.files, |_, _| false);
+        let files = [strangers.own, strangers.anybody].concat();
+        let told = || unchecked(rule, format!("{} {claim}", in_one(&files)), format!("{may}; git ignores it"));
+        let caches = self.in_caches(&ignored.caches, &format!(" {claim}"));
+        (!files.is_empty()).then(told).into_iter().chain(caches).collect()
+    }
+
+    /// Returns what was put down before commands ran and is not so any more.
+    pub(in crate::evidence) fn denied_by(
+        &self,
+        changed: &Result<BTreeMap<String, Change>, &'static str>,
+        seen: &[ExaminedClaim],
+    ) -> Vec<ExaminedClaim> {
+        let is_told =
+            seen.iter().any(|one| one.rule == writes_outside::RULE.name && one.verdict != ClaimFinding::Verified);
+        let is_changed =
+            |wanted: &dyn Fn(&String) -> bool| changed.as_ref().map_or(true, |changed| changed.keys().any(wanted));
+        let outside = (is_told || is_changed(&|path| !self.may_be_written(path))).then(|| self.nothing_outside());
+        let unnamed = is_changed(&|path| !self.named.hold(path)).then(|| self.nothing_else()).flatten();
+        outside.into_iter().chain(unnamed).collect()
+    }
+
+    /// Sorts what changed while commands ran: they may write where their agent could not.
+    fn sort_of_commands<'c>(
+        &self,
+        changes: &'c BTreeMap<String, Change>,
+        fine: impl Fn(&str, Change) -> bool,
+    ) -> Strangers<'c> {
+        self.sort_within(changes, fine, |_| false)
     }
 
     /// Puts down what has changed since a check began first: what follows may build on it, and no report names it.
@@ -75,6 +132,11 @@ impl Comparison<'_> {
         let may = self.may_only();
         let mut examined =
             self.pinned(&strayed, |words| refuted(&writes_outside::RULE, format!("{words} {ran}"), &*may));
+        if let Some(Ok(beside)) = self.scene.writes.is_some().then(|| self.beside_the_work()) {
+            let strayed = self.sort(&beside.during, |_, _| false).own;
+            examined
+                .extend(self.pinned(&strayed, |words| refuted(&writes_outside::RULE, format!("{words} {ran}"), &*may)));
+        }
         examined.extend(self.still_strayed(during));
         let strayed: HashSet<&String> = strayed.into_iter().map(|(path, _)| path).collect();
         let rest: Vec<ChangedFile<'_>> =
