@@ -76,6 +76,8 @@ mod namespaces;
 mod output_files;
 #[path = "run/packages.rs"]
 mod packages;
+#[path = "run/planted.rs"]
+mod planted;
 #[path = "run/profiles.rs"]
 mod profiles;
 #[path = "run/questions.rs"]

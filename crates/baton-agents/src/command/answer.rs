@@ -1,20 +1,19 @@
 //! What a command that has ended said: its report from the file, from stdout or from its output, or why there is none.
 //! Those of coding agents are read in `final_answer.rs`.
 
-use std::fs::{self, File};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use baton_engine::agent::{EndedTurn, Job, Reply};
 use baton_engine::evidence::Transcript;
 use baton_engine::failure::{Code, Failure};
+use baton_host::open_regular;
 use baton_protocol::read::is_blockless;
 use baton_protocol::workflow::ReportFrom;
 
-use super::files::AttemptFiles;
+use super::files::{AttemptFiles, name};
 use super::output_files::OutputFiles;
 use crate::evidence::snapshot::hash;
-use crate::process::{Environment, ProcessEnd, STDOUT_BYTES_MAX, size};
+use crate::process::{Environment, ProcessEnd, STDOUT_BYTES_MAX};
 use crate::profile::is_report;
 
 /// What was asked of the command.
@@ -39,7 +38,7 @@ fn answer(ended: &ProcessEnd, asked: &AskedCommand<'_>) -> Result<Reply, Failure
     let ProcessEnd::Exited { stdout, .. } = ended else {
         return Err(refused("the command ended with neither an exit code nor a signal"));
     };
-    let acknowledgment = read(&asked.files.acknowledgment)?;
+    let acknowledgment = read(asked.files, &asked.files.acknowledgment)?;
     match (report(stdout, asked), acknowledgment) {
         (Ok(reply), acknowledgment) => Ok(Reply { acknowledgment, ..reply }),
         // Whoever has not understood says so and does not begin.
@@ -54,7 +53,7 @@ fn report(stdout: &[u8], asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
     let unreadable = said.as_ref().err().cloned();
     let said = said.ok().filter(|text| !is_blank(text));
     let filed = match asked.report {
-        ReportFrom::Auto | ReportFrom::File => read(&asked.files.report)?,
+        ReportFrom::Auto | ReportFrom::File => read(asked.files, &asked.files.report)?,
         ReportFrom::Stdout => None,
     };
     let found = match asked.report {
@@ -71,7 +70,7 @@ fn report(stdout: &[u8], asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
 
 /// Records how a transcript is now that its agent has ended, so that a later change can be noticed.
 pub(super) fn sealed(path: &Path) -> Option<Transcript> {
-    let sha256 = File::open(path).and_then(hash).ok()?;
+    let sha256 = open_regular(path).and_then(hash).ok()?;
     Some(Transcript { path: path.to_str()?.to_owned(), sha256 })
 }
 
@@ -136,7 +135,7 @@ fn on_stdout(text: String, asked: &AskedCommand<'_>) -> Reply {
 
 /// Keeps a report for whoever looks later; it goes on without that.
 pub(super) fn kept(text: &str, asked: &AskedCommand<'_>) -> Option<PathBuf> {
-    fs::write(&asked.files.report, text).is_ok().then(|| asked.files.report.clone())
+    asked.files.write(&asked.files.report, text).is_ok().then(|| asked.files.report.clone())
 }
 
 fn nowhere(asked: &AskedCommand<'_>) -> String {
@@ -156,18 +155,11 @@ fn directory(asked: &AskedCommand<'_>) -> String {
     format!("the folder {}", folder.display())
 }
 
-/// Reads a file that the command may have written; `None` if there is nothing in it.
-pub(super) fn read(path: &Path) -> Result<Option<String>, Failure> {
-    // Anything but a file, such as a pipe without a writer, would never end.
-    if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
-        return Ok(None);
-    }
-    let mut bytes = Vec::new();
-    let opened = File::open(path).and_then(|file| file.take(STDOUT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
-    opened.map_err(|error| refused(format!("cannot read {}: {error}", path.display())))?;
-    if bytes.len() > STDOUT_BYTES_MAX {
-        return Err(refused(format!("{} is longer than {}", path.display(), size(STDOUT_BYTES_MAX))));
-    }
+/// Reads a file that the command may have written; `None` if there is nothing in it. What is not a file of its own is
+/// refused: a link shows what the command itself may not see, and a pipe never ends.
+pub(super) fn read(files: &AttemptFiles, path: &Path) -> Result<Option<String>, Failure> {
+    let unfit = |error| refused(format!("cannot read {}: {error}", path.display()));
+    let Some(bytes) = files.folder.read(name(path), STDOUT_BYTES_MAX as u64).map_err(unfit)? else { return Ok(None) };
     Ok(Some(text(&bytes, &path.display().to_string())?).filter(|text| !is_blank(text)))
 }
 

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use baton_engine::protection::Protection;
-use baton_host::is_program;
+use baton_host::{is_program, open_followed};
 use baton_protocol::workflow::Confinement;
 use tokio::process::{Child, Command};
 
@@ -191,7 +191,7 @@ fn is_startable(program: &Path, folder: Option<&Path>) -> io::Result<()> {
 /// Returns the program that a script names in its first line.
 fn interpreter(script: &Path) -> Option<PathBuf> {
     let mut line = Vec::new();
-    fs::File::open(script).ok()?.take(256).read_to_end(&mut line).ok()?;
+    open_followed(script).ok()?.take(256).read_to_end(&mut line).ok()?;
     let line = line.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?.trim_ascii();
     let path = line.split(|byte| byte.is_ascii_whitespace()).next()?;
     Some(PathBuf::from(OsString::from_vec(path.to_vec())))
