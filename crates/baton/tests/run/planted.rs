@@ -141,3 +141,42 @@ fn link_instead_of_the_folder_of_baton_is_not_followed() {
     assert!(again.stderr.contains("workspace.lock: it is a symbolic link"), "{}", again.stderr);
     assert_eq!(bashrc(&den), "of mine\n");
 }
+
+const NOTHING_YET: &str = "- {phase: other, approve: true}\n";
+
+/// An agent that approves itself in the file of answers, and what came of it when that file is used.
+fn self_approved(who: Who, rest: &str) -> (Den, Ended) {
+    let forged = "trick('forged', lambda: write('answers.yaml', '- {phase: \"**\", ask: any, approve: true}'))\ntell()";
+    let den = den(who, ", review: blocking", rest, forged);
+    den.site.scratch.write("workspace/answers.yaml", NOTHING_YET);
+    let ended = den.baton(&[&crate::site::RUN_FLOW[..], &["--answers", "workspace/answers.yaml"]].concat());
+    assert_eq!(ended.code, Some(3), "{who:?}: {}", ended.stderr);
+    (den, ended)
+}
+
+#[test]
+fn file_of_answers_in_the_workspace_can_only_be_read() {
+    for who in everybody() {
+        let (den, _) = self_approved(who, "");
+        assert_eq!(den.told()["forged"], "EROFS", "{who:?}");
+        assert_eq!(den.site.scratch.read("workspace/answers.yaml"), NOTHING_YET);
+        let resumed = den.baton(&["resume", RUN, "--no-input", "--answers", "workspace/answers.yaml"]);
+        assert_eq!(resumed.code, Some(3), "it is what it was: {}", resumed.stderr);
+    }
+}
+
+#[test]
+fn file_of_answers_that_was_changed_in_the_workspace_decides_nothing() {
+    let (den, _) = self_approved(Who::Me, UNCAGED);
+    for arguments in [&["resume", RUN, "--no-input"][..], &["inbox"]] {
+        for given in ["workspace/answers.yaml", "link.yaml"] {
+            let _ = std::os::unix::fs::symlink("workspace/answers.yaml", den.path("link.yaml"));
+            let refused = den.baton(&[arguments, &["--answers", given]].concat());
+            assert_eq!(refused.code, Some(2), "{arguments:?}: {}", refused.stderr);
+            assert!(refused.stderr.contains("is not what it was when t began"), "{}", refused.stderr);
+        }
+    }
+    fs::copy(den.path("workspace/answers.yaml"), den.path("answers.yaml")).expect("a person takes it over");
+    let resumed = den.baton(&["resume", RUN, "--no-input", "--answers", "answers.yaml"]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+}
