@@ -33,7 +33,7 @@ pub struct AcknowledgmentFile {
 impl AcknowledgmentFile {
     /// Looks at the file of an attempt, which need not be there yet.
     pub fn of(files: &AttemptFiles) -> AcknowledgmentFile {
-        AcknowledgmentFile::at(&files.folder, files.acknowledgment.file_name().unwrap_or_default())
+        AcknowledgmentFile::at(&files.answers, files.acknowledgment.file_name().unwrap_or_default())
     }
 
     fn at(folder: &Arc<SharedFolder>, name: impl Into<OsString>) -> AcknowledgmentFile {

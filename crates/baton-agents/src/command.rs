@@ -120,7 +120,7 @@ impl CommandAgent {
 
     async fn try_attempt(&self, job: &Job, updates: &Updates) -> Result<EndedTurn, Failure> {
         let output = OutputFiles::remember(job);
-        let files = AttemptFiles::prepare(job, &job.workspace)?;
+        let files = AttemptFiles::prepare_apart(job, &job.workspace, self.launcher.answers_of(job).as_deref())?;
         let heard = self.recipe().map(|recipe| {
             let start = turn_start(job, &files);
             Arc::new(Mutex::new(EventStream::new(recipe, &start, updates.clone())))
@@ -249,8 +249,9 @@ impl CommandAgent {
             recipe.make_home(environment);
         }
         let moved = profile::moved(self.recipe(), environment);
-        let own =
-            [job.output_directory.as_path(), files.folder.path()].into_iter().chain(moved.iter().map(PathBuf::as_path));
+        let own = [job.output_directory.as_path(), files.folder.path(), files.answers.path()]
+            .into_iter()
+            .chain(moved.iter().map(PathBuf::as_path));
         let ground = Ground {
             workspace: &job.workspace,
             writes: job.writes.as_deref(),
@@ -309,7 +310,7 @@ impl fmt::Debug for CommandAgent {
 type SharedStream = Arc<Mutex<EventStream>>;
 
 fn turn_start<'a>(job: &'a Job, files: &'a AttemptFiles) -> TurnStart<'a> {
-    TurnStart { session: &job.session, spent_before: job.spent_before, folder: &files.folder }
+    TurnStart { session: &job.session, spent_before: job.spent_before, folder: &files.answers }
 }
 
 /// Passes on what the command says about having understood, for as long as it works.

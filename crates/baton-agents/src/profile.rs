@@ -96,7 +96,7 @@ pub(crate) struct TurnStart<'a> {
     pub(crate) session: &'a SessionTurn,
     /// What the turns before have spent.
     pub(crate) spent_before: Spent,
-    /// The folder of the attempt.
+    /// Where it answers.
     pub(crate) folder: &'a Arc<SharedFolder>,
 }
 

@@ -9,6 +9,7 @@ use baton_engine::failure::{Code, Failure};
 use baton_host::open_regular;
 use baton_protocol::read::is_blockless;
 use baton_protocol::workflow::ReportFrom;
+use baton_protocol::{Document, Hints};
 
 use super::files::{AttemptFiles, name};
 use super::output_files::OutputFiles;
@@ -76,6 +77,15 @@ pub(super) fn sealed(path: &Path) -> Option<Transcript> {
 
 /// Looks everywhere. Prose counts only if there is nothing better, so that the agent learns what is wrong with it.
 fn anywhere(filed: Option<String>, said: Option<String>, asked: &AskedCommand<'_>) -> Result<Option<Reply>, Failure> {
+    if let (Some(filed), Some(said)) = (&filed, &said)
+        && is_report(filed)
+        && is_report(said)
+        && document(filed) != document(said)
+    {
+        // Where no bubblewrap keeps the folders of attempts apart, somebody else may have written the file.
+        let message = "the report in BATON_REPORT_FILE differs from the one on stdout; write one of them";
+        return Err(refused(message));
+    }
     if let Some(text) = filed.as_ref().filter(|text| !is_blockless(text)) {
         return Ok(Some(in_report_file(text.clone(), asked)));
     }
@@ -124,8 +134,9 @@ pub(super) fn in_output_directory(asked: &AskedCommand<'_>, said: Option<&str>) 
 }
 
 pub(super) fn in_report_file(text: String, asked: &AskedCommand<'_>) -> Reply {
-    let path = &asked.files.report;
-    Reply { text, source: path.display().to_string(), path: Some(path.clone()), ..Reply::default() }
+    let AttemptFiles { report, kept: visible, .. } = asked.files;
+    let path = if report == visible { Some(report.clone()) } else { kept(&text, asked) };
+    Reply { text, source: visible.display().to_string(), path, ..Reply::default() }
 }
 
 fn on_stdout(text: String, asked: &AskedCommand<'_>) -> Reply {
@@ -135,7 +146,7 @@ fn on_stdout(text: String, asked: &AskedCommand<'_>) -> Reply {
 
 /// Keeps a report for whoever looks later; it goes on without that.
 pub(super) fn kept(text: &str, asked: &AskedCommand<'_>) -> Option<PathBuf> {
-    asked.files.write(&asked.files.report, text).is_ok().then(|| asked.files.report.clone())
+    asked.files.write(&asked.files.kept, text).is_ok().then(|| asked.files.kept.clone())
 }
 
 fn nowhere(asked: &AskedCommand<'_>) -> String {
@@ -159,7 +170,7 @@ fn directory(asked: &AskedCommand<'_>) -> String {
 /// refused: a link shows what the command itself may not see, and a pipe never ends.
 pub(super) fn read(files: &AttemptFiles, path: &Path) -> Result<Option<String>, Failure> {
     let unfit = |error| refused(format!("cannot read {}: {error}", path.display()));
-    let Some(bytes) = files.folder.read(name(path), STDOUT_BYTES_MAX as u64).map_err(unfit)? else { return Ok(None) };
+    let Some(bytes) = files.answers.read(name(path), STDOUT_BYTES_MAX as u64).map_err(unfit)? else { return Ok(None) };
     Ok(Some(text(&bytes, &path.display().to_string())?).filter(|text| !is_blank(text)))
 }
 
@@ -167,6 +178,10 @@ fn text(bytes: &[u8], place: &str) -> Result<String, Failure> {
     let text = std::str::from_utf8(bytes);
     let refuse = |error| refused(format!("what the command wrote to {place} is not text: {error}"));
     text.map(str::to_owned).map_err(refuse)
+}
+
+fn document(text: &str) -> Option<Document> {
+    baton_protocol::read(text.as_bytes(), Hints::default()).document
 }
 
 fn is_blank(text: &str) -> bool {

@@ -10,18 +10,23 @@ use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::Note;
 use baton_engine::report_contract::CONTRACT_FILE;
 use baton_host::SharedFolder;
+use baton_host::folders::make_private_folders;
 use serde_json::{Value, json};
 
 /// The files of one attempt: what the command is told, and where it answers.
 #[derive(Debug, Clone)]
 pub struct AttemptFiles {
     pub(crate) folder: Arc<SharedFolder>,
+    /// Where the command answers: in that folder, or where no other agent can write.
+    pub(crate) answers: Arc<SharedFolder>,
     pub(super) prompt: PathBuf,
     pub(super) request: PathBuf,
     pub(super) notes: PathBuf,
     pub(super) stdout: PathBuf,
     pub(super) stderr: PathBuf,
     pub(super) report: PathBuf,
+    /// Where its report can be read later.
+    pub(super) kept: PathBuf,
     /// Where the command says that it understood.
     pub acknowledgment: PathBuf,
 }
@@ -30,9 +35,19 @@ impl AttemptFiles {
     /// Writes what the command is told, and removes what an attempt that crashed here may have said. No link below the
     /// workspace is followed.
     pub fn prepare(job: &Job, workspace: &Path) -> Result<AttemptFiles, Failure> {
+        AttemptFiles::prepare_apart(job, workspace, None)
+    }
+
+    /// Does the same for a command that answers in a folder of its own.
+    pub(super) fn prepare_apart(job: &Job, workspace: &Path, apart: Option<&Path>) -> Result<AttemptFiles, Failure> {
         let absolute = |path: &Path| std::path::absolute(path).map_err(|error| unwritable(path, &error));
         let (folder, workspace) = (absolute(&job.folder)?, absolute(workspace)?);
         let shared = SharedFolder::open(&workspace, &folder).map_err(|error| unwritable(&folder, &error))?;
+        let shared = Arc::new(shared);
+        let answers = match apart {
+            Some(apart) => Arc::new(answers_in(apart).map_err(|error| unwritable(apart, &error))?),
+            None => Arc::clone(&shared),
+        };
         let is_json = job.request.text.trim_start().starts_with(['{', '[']);
         let files = AttemptFiles {
             prompt: folder.join("prompt.md"),
@@ -40,13 +55,16 @@ impl AttemptFiles {
             notes: folder.join("notes.json"),
             stdout: folder.join("stdout.log"),
             stderr: folder.join("stderr.log"),
-            report: folder.join("report.md"),
-            acknowledgment: folder.join("acknowledgment.yaml"),
-            folder: Arc::new(shared),
+            report: answers.path().join("report.md"),
+            acknowledgment: answers.path().join("acknowledgment.yaml"),
+            kept: folder.join("report.md"),
+            folder: shared,
+            answers,
         };
         for path in [&files.report, &files.acknowledgment] {
-            files.remove(path)?;
+            files.answers.remove(name(path)).map_err(|error| unwritable(path, &error))?;
         }
+        files.remove(&files.kept)?;
         files.write(&files.prompt, &job.prompt)?;
         files.write(&files.request, &job.request.text)?;
         let notes: Vec<Value> = job.notes.iter().map(as_json).collect();
@@ -84,6 +102,12 @@ impl AttemptFiles {
     fn remove(&self, path: &Path) -> Result<(), Failure> {
         self.folder.remove(name(path)).map_err(|error| unwritable(path, &error))
     }
+}
+
+/// Makes a folder that only we and one command can use.
+fn answers_in(apart: &Path) -> io::Result<SharedFolder> {
+    make_private_folders(apart)?;
+    SharedFolder::open(apart, apart)
 }
 
 /// Returns the name of one of the files.

@@ -87,6 +87,23 @@ fn report_file_that_is_no_file_of_its_own_is_refused_whatever_was_said() {
 }
 
 #[test]
+fn two_reports_that_differ_are_refused() {
+    let bench = Bench::new();
+    let report = |verdict: &str| {
+        format!(
+            "{{\"baton\": 1, \"document\": \"report\", \"outcome\": \"complete\", \"verdict\": \"{verdict}\", \
+             \"summary\": \"Read the parser for dates.\"}}"
+        )
+    };
+    let both =
+        |filed: &str, said: &str| format!("echo '{}' > $BATON_REPORT_FILE; echo '{}'", report(filed), report(said));
+    let failure = bench.failure(&both("APPROVED", "REJECTED"));
+    assert_eq!(failure.code.as_str(), "VALIDATION_FAILED");
+    assert!(failure.message.contains("differs from the one on stdout"), "{failure}");
+    assert!(bench.answer(&both("APPROVED", "APPROVED")).text.contains("APPROVED"));
+}
+
+#[test]
 fn exit_code_fails_with_the_last_words() {
     let bench = Bench::new();
     let failure = bench.failure("echo said; echo filed > $BATON_REPORT_FILE; echo oh no >&2; exit 3");
