@@ -4,12 +4,14 @@
 //! is half written is read again. One file is looked at without events: that costs less than a watcher of its own for
 //! each attempt, and works on every file system.
 
-use std::fs::{self, File};
-use std::io::Read as _;
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::sync::Arc;
 use std::time::Duration;
 
+use baton_host::SharedFolder;
 use baton_protocol::{Document, Hints};
+
+use crate::command::AttemptFiles;
 
 /// How long to wait from one look to the next.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -20,7 +22,8 @@ const BYTES_MAX: u64 = 1024 * 1024;
 /// The file in which a command acknowledges its request.
 #[derive(Debug)]
 pub struct AcknowledgmentFile {
-    path: PathBuf,
+    folder: Arc<SharedFolder>,
+    name: OsString,
     /// What the last look has found.
     seen: Option<String>,
     /// What was returned last.
@@ -28,9 +31,13 @@ pub struct AcknowledgmentFile {
 }
 
 impl AcknowledgmentFile {
-    /// Looks at this file, which need not be there yet.
-    pub fn at(path: impl Into<PathBuf>) -> AcknowledgmentFile {
-        AcknowledgmentFile { path: path.into(), seen: None, told: None }
+    /// Looks at the file of an attempt, which need not be there yet.
+    pub fn of(files: &AttemptFiles) -> AcknowledgmentFile {
+        AcknowledgmentFile::at(&files.answers, files.acknowledgment.file_name().unwrap_or_default())
+    }
+
+    fn at(folder: &Arc<SharedFolder>, name: impl Into<OsString>) -> AcknowledgmentFile {
+        AcknowledgmentFile { folder: Arc::clone(folder), name: name.into(), seen: None, told: None }
     }
 
     /// Waits for an acknowledgment that was not returned before; for ever, if none comes. May be dropped at any moment.
@@ -62,11 +69,8 @@ impl AcknowledgmentFile {
     }
 
     fn read(&self) -> Option<String> {
-        // Anything but a file, such as a pipe without a writer, would never end.
-        let found = fs::metadata(&self.path).ok().filter(|found| found.is_file() && found.len() <= BYTES_MAX)?;
-        let mut text = String::with_capacity(usize::try_from(found.len()).unwrap_or_default());
-        File::open(&self.path).ok()?.take(BYTES_MAX).read_to_string(&mut text).ok()?;
-        Some(text)
+        // That it is something else is told when the command has ended.
+        String::from_utf8(self.folder.read(&self.name, BYTES_MAX).ok()??).ok()
     }
 }
 
@@ -83,7 +87,8 @@ mod tests {
     #[tokio::test]
     async fn half_written_file_is_read_again() {
         let scratch = baton_testbed::Scratch::new();
-        let mut file = AcknowledgmentFile::at(scratch.path("ack.yaml"));
+        let folder = Arc::new(SharedFolder::open(scratch.root(), scratch.root()).expect("a folder"));
+        let mut file = AcknowledgmentFile::at(&folder, "ack.yaml");
         scratch.write("ack.yaml", &WHOLE[..30]);
         assert!(tokio::time::timeout(LOOK_AGAIN * 5, file.next()).await.is_err(), "half of it says nothing");
         assert_eq!(file.last(), None);

@@ -21,13 +21,14 @@ use baton_engine::agent::{Agent, EndedTurn, Job, TurnEnd, Update, Updates};
 use baton_engine::failure::{Code, Failure, Transience};
 use baton_engine::protection::Protection;
 use baton_engine::session::SessionKind;
+use baton_host::SharedFolder;
 use baton_protocol::workflow::{self, Confinement, Profile, PromptBy, ReportFrom};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::ReachFault;
 use crate::acknowledgment::AcknowledgmentFile;
-use crate::confinement::{Bounds, Ground, OURS};
+use crate::confinement::{Bounds, Ground, MisplacedFolder, OURS};
 use crate::process::{
     Cage, Environment, FENCE, GRACE, HANDOFF, Launch, Launcher, Mark, ProcessEnd, RUN, ResourceLimits, Sink,
     TimeLimits, WORKSPACE, not_started, permanent, size,
@@ -118,8 +119,8 @@ impl CommandAgent {
     }
 
     async fn try_attempt(&self, job: &Job, updates: &Updates) -> Result<EndedTurn, Failure> {
-        let output = OutputFiles::remember(&job.output_directory);
-        let files = AttemptFiles::prepare(job)?;
+        let output = OutputFiles::remember(job);
+        let files = AttemptFiles::prepare_apart(job, &job.workspace, self.launcher.answers_of(job).as_deref())?;
         let heard = self.recipe().map(|recipe| {
             let start = turn_start(job, &files);
             Arc::new(Mutex::new(EventStream::new(recipe, &start, updates.clone())))
@@ -130,7 +131,7 @@ impl CommandAgent {
         let running = self.launcher.run_within(launch, limits);
         let ended = tokio::select! {
             ended = running => ended.map_err(|error| not_started(&program, &error))?,
-            never = tell(AcknowledgmentFile::at(&files.acknowledgment), updates) => match never {},
+            never = tell(AcknowledgmentFile::of(&files), updates) => match never {},
         };
         let asked = answer::AskedCommand {
             job,
@@ -203,8 +204,11 @@ impl CommandAgent {
             (FENCE, job.fence.to_string()),
             (WORKSPACE, job.workspace.to_string_lossy().into_owned()),
         ]);
-        let cage = self.cage(job, files, &environment);
-        let log = |path: &Path| Sink::log(path).map_err(|error| files::unwritable(path, &error));
+        let cage = self
+            .cage(job, files, &environment)
+            .map_err(|misplaced| permanent(Code::processing_error(), misplaced.to_string()))?;
+        let log =
+            |path: &Path| Sink::log(&files.folder, files::name(path)).map_err(|error| files::unwritable(path, &error));
         let mut stdout = log(&files.stdout)?;
         let streams = heard.is_some();
         if let Some(heard) = heard {
@@ -229,18 +233,25 @@ impl CommandAgent {
     }
 
     /// Returns what the command may see and change.
-    fn cage(&self, job: &Job, files: &AttemptFiles, environment: &Environment) -> Option<Cage> {
+    fn cage(
+        &self,
+        job: &Job,
+        files: &AttemptFiles,
+        environment: &Environment,
+    ) -> Result<Option<Cage>, MisplacedFolder> {
         let is_closed = job.writes.is_some() || job.output_directory.starts_with(job.workspace.join(OURS));
         if !job.confinement.off && is_closed {
             // Only what is there can be opened up. What cannot be made is missed by the command itself.
-            let _ = std::fs::create_dir_all(&job.output_directory);
+            let _ = SharedFolder::make(&job.workspace, &job.output_directory);
         }
         if let Some(recipe) = self.recipe().filter(|_| !job.confinement.off) {
             // A program that was never started here has no place for its sessions yet.
             recipe.make_home(environment);
         }
         let moved = profile::moved(self.recipe(), environment);
-        let own = [job.output_directory.as_path(), &files.folder].into_iter().chain(moved.iter().map(PathBuf::as_path));
+        let own = [job.output_directory.as_path(), files.folder.path(), files.answers.path()]
+            .into_iter()
+            .chain(moved.iter().map(PathBuf::as_path));
         let ground = Ground {
             workspace: &job.workspace,
             bounds: Bounds::of(job.writes.as_deref()),
@@ -300,7 +311,7 @@ impl fmt::Debug for CommandAgent {
 type SharedStream = Arc<Mutex<EventStream>>;
 
 fn turn_start<'a>(job: &'a Job, files: &'a AttemptFiles) -> TurnStart<'a> {
-    TurnStart { session: &job.session, spent_before: job.spent_before, folder: &files.folder }
+    TurnStart { session: &job.session, spent_before: job.spent_before, folder: &files.answers }
 }
 
 /// Passes on what the command says about having understood, for as long as it works.

@@ -8,8 +8,10 @@ mod key_agents;
 mod sockets;
 mod writes;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
+use baton_host::SharedFolder;
 use baton_protocol::workflow::Confinement;
 
 use crate::process::{Cage, Environment, Launcher, ssh_agent};
@@ -83,12 +85,21 @@ pub(crate) struct Ground<'a> {
     pub(crate) environment: &'a Environment,
 }
 
+/// Why a folder is not opened up: an agent has put something else in its place, or in the place of one around it.
+#[derive(Debug, thiserror::Error)]
+#[error("no agent may write in {}: {why}", path.display())]
+pub(crate) struct MisplacedFolder {
+    path: PathBuf,
+    why: io::Error,
+}
+
 impl Ground<'_> {
     /// Builds the cage; `None` if it is switched off.
-    pub(crate) fn cage(&self, confinement: &Confinement) -> Option<Cage> {
+    pub(crate) fn cage(&self, confinement: &Confinement) -> Result<Option<Cage>, MisplacedFolder> {
         if confinement.off {
-            return None;
+            return Ok(None);
         }
+        self.own.iter().try_for_each(|path| self.is_in_place(path))?;
         let mut cage = Cage::read_only();
         self.furnish_surroundings(&mut cage);
         self.furnish_workspace(&mut cage);
@@ -101,7 +112,12 @@ impl Ground<'_> {
         if confinement.cage.network == Some(false) {
             cage.cut_off();
         }
-        Some(cage)
+        Ok(Some(cage))
+    }
+
+    /// Makes sure that no link leads to a folder from the workspace. What an earlier agent has linked may lead anywhere.
+    fn is_in_place(&self, path: &Path) -> Result<(), MisplacedFolder> {
+        SharedFolder::stays_below(self.workspace, path).map_err(|why| MisplacedFolder { path: path.to_owned(), why })
     }
 
     fn furnish_surroundings(&self, cage: &mut Cage) {

@@ -4,7 +4,7 @@
 //! finds what it had begun. Retries and timeouts are those of the folders; what has failed there has failed for good.
 //! Only a request that nobody picked up in time is given up here, and may be made again.
 
-use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use baton_engine::failure::{Code, Failure, Transience};
 use baton_engine::handoff::WrittenDocument;
 use baton_engine::retry::Policy;
 use baton_engine::{Clock, HandoffId};
+use baton_host::{SharedFolder, open_regular};
 use baton_protocol::convert::convert;
 use baton_protocol::wire::Label;
 use baton_protocol::{Dialect, Hints, workflow};
@@ -79,6 +80,7 @@ impl DirectoryAgent {
         let begun = self.clock.now();
         // What is handed over belongs to the run, not to the workflow: it lies in the workspace.
         let agent = DirectoryAgent { root: job.workspace.join(&self.root), ..self.clone() };
+        in_place(&job.workspace, &agent.root)?;
         let directory = Arc::new(blocking(move || agent.create(&new)).await?.map_err(|error| told(&error))?);
         let mut lying = Lying { lies: false, updates };
         lying.seen(&directory, &id, Folder::Pending, self.clock.now());
@@ -149,7 +151,9 @@ impl DirectoryAgent {
         let mut context = asked.get("context").and_then(Value::as_object).cloned().unwrap_or_default();
         // What the project says about itself beside the folders goes with every request.
         for (name, file) in PROJECT_FILES {
-            if let Some(known) = project_file(&job.workspace.join(&self.root).join("context").join(file)) {
+            if let Some(known) =
+                project_file(&job.workspace, &job.workspace.join(&self.root).join("context").join(file))
+            {
                 context.entry(name).or_insert(known);
             }
         }
@@ -199,10 +203,9 @@ const PROJECT_FILES: [(&str, &str); 2] = [("project", "project-context.json"), (
 /// The largest such file that requests carry; a larger one is read where it is.
 const PROJECT_FILE_BYTES_MAX: u64 = 64 * 1024;
 
-fn project_file(path: &Path) -> Option<Value> {
-    let found = fs::symlink_metadata(path).ok()?;
-    let fits = found.is_file() && found.len() <= PROJECT_FILE_BYTES_MAX;
-    if fits { serde_json::from_slice(&fs::read(path).ok()?).ok() } else { None }
+fn project_file(workspace: &Path, path: &Path) -> Option<Value> {
+    let folder = SharedFolder::open(workspace, path.parent()?).ok()?;
+    serde_json::from_slice(&folder.read(path.file_name()?, PROJECT_FILE_BYTES_MAX).ok()??).ok()
 }
 
 /// A request that lies in the folder until somebody picks it up.
@@ -246,11 +249,33 @@ fn seen_from_workspace(made: &Path, root: &Path, job: &Job, id: &HandoffId) -> P
     }
     let folder = job.output_directory.join(id.as_str());
     let copy = folder.join(made.file_name().unwrap_or_default());
-    match fs::create_dir_all(&folder).and_then(|()| fs::copy(made, &copy)) {
-        Ok(_) => inner(&copy),
+    match copied(made, &copy, &job.workspace) {
+        Ok(()) => inner(&copy),
         // Nobody can see it there, and the evidence tells that.
         Err(_) => inner(made),
     }
+}
+
+/// Copies a file that somebody else has made to a place where somebody else may have put anything.
+fn copied(made: &Path, copy: &Path, workspace: &Path) -> io::Result<()> {
+    let mut from = open_regular(made)?;
+    let folder = copy.parent().unwrap_or(workspace);
+    let mut to = SharedFolder::make(workspace, folder)?.create(copy.file_name().unwrap_or_default())?;
+    io::copy(&mut from, &mut to).map(drop)
+}
+
+/// Makes sure that no link leads to the folders of handoffs: what another agent has linked may lead anywhere.
+fn in_place(workspace: &Path, root: &Path) -> Result<(), Failure> {
+    let handoffs = Folder::ALL.map(|folder| root.join("handoffs").join(folder.as_str()));
+    for folder in handoffs.into_iter().chain(["artifacts", "context", "schemas"].map(|name| root.join(name))) {
+        let stays =
+            SharedFolder::stays_below(workspace, &folder).and_then(|()| SharedFolder::stays_below(root, &folder));
+        stays.map_err(|why| {
+            let message = format!("cannot hand anything over in {}: {why}", root.display());
+            permanent(Code::processing_error(), message)
+        })?;
+    }
+    Ok(())
 }
 
 /// Does what waits for the disk or for others on a thread that may.

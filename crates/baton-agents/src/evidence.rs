@@ -37,6 +37,7 @@ use baton_engine::evidence::{
     ChangedFiles, CheckCommand, CheckOutcome, ClaimFinding, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes,
     Moment, Scene, WorkspaceFault,
 };
+use baton_host::SharedFolder;
 use baton_protocol::model::Report;
 use baton_protocol::rules::artifact_missing;
 
@@ -98,15 +99,20 @@ impl LocalEvidence {
             settings: Vec::new(),
             environment: &environment,
         };
-        let log = scene.folder.join(format!("verify-{}.log", file_name(&check.name)));
+        let cage = match ground.cage(&scene.confinement) {
+            Ok(cage) => cage,
+            Err(misplaced) => return outcome::failed(misplaced.to_string(), ""),
+        };
+        let log = format!("verify-{}.log", file_name(&check.name));
+        let log = SharedFolder::open(&scene.workspace, &scene.folder).and_then(|own| Sink::log(&own, log.as_ref()));
         let launch = Launch {
             arguments: arguments.to_vec(),
             folder: Some(scene.workspace.clone()),
-            cage: ground.cage(&scene.confinement),
+            cage,
             limits: ResourceLimits::of(&scene.confinement.cage),
             mark: mark(scene),
             // Without a log the outcome is still worth knowing.
-            stderr: Sink::log(&log).unwrap_or_default(),
+            stderr: log.unwrap_or_default(),
             together: true,
             environment,
             ..Launch::new(program)

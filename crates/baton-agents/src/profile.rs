@@ -18,9 +18,11 @@ mod tail;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use baton_engine::session::{SessionKind, SessionTurn, Spent};
+use baton_host::SharedFolder;
 use baton_protocol::workflow::Profile;
 use serde_json::Value;
 
@@ -104,8 +106,8 @@ pub(crate) struct TurnStart<'a> {
     pub(crate) session: &'a SessionTurn,
     /// What the turns before have spent.
     pub(crate) spent_before: Spent,
-    /// The folder of the attempt.
-    pub(crate) folder: &'a Path,
+    /// Where it answers.
+    pub(crate) folder: &'a Arc<SharedFolder>,
 }
 
 /// Understands the events of one turn of one program.

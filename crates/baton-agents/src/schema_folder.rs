@@ -2,13 +2,18 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use baton_host::open_followed;
 use baton_protocol::schema::{CompiledSchema, SchemaFault};
 use baton_protocol::surroundings::Schemas;
 use serde_json::Value;
+
+/// No more of a schema is read.
+const SCHEMA_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// The folders of schemas that are in use, by their path.
 #[derive(Debug, Default)]
@@ -78,7 +83,9 @@ impl Schemas for SchemaFolder {
 }
 
 fn compile(path: &Path) -> Result<CompiledSchema, SchemaFault> {
-    let bytes = fs::read(path).map_err(|error| SchemaFault::Unreadable(error.to_string()))?;
+    let mut bytes = Vec::new();
+    let read = open_followed(path).and_then(|file| file.take(SCHEMA_BYTES_MAX).read_to_end(&mut bytes));
+    read.map_err(|error| SchemaFault::Unreadable(error.to_string()))?;
     let schema: Value = serde_json::from_slice(&bytes).map_err(|error| SchemaFault::NotJson(error.to_string()))?;
     CompiledSchema::new(&schema)
 }

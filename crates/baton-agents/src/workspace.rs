@@ -5,8 +5,12 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use baton_engine::evidence::WorkspaceFault;
+use baton_host::open_regular;
 use baton_protocol::surroundings::{PathState, Workspace};
 use serde_json::Value;
+
+/// Lines of a longer file are not counted: one that is all holes costs its agent nothing.
+const COUNTED_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// A folder that the claims of a document are about.
 #[derive(Debug, Clone)]
@@ -30,8 +34,7 @@ impl WorkspaceFolder {
     /// Opens a regular file of the workspace.
     pub(crate) fn open_file(&self, path: &str) -> Option<fs::File> {
         let real = self.resolve(path).ok()?;
-        fs::metadata(&real).ok().filter(fs::Metadata::is_file)?;
-        fs::File::open(real).ok()
+        open_regular(&real).ok()
     }
 
     /// Finds the real place of a path, if it exists.
@@ -85,7 +88,11 @@ impl Workspace for WorkspaceFolder {
     }
 
     fn count_lines(&self, path: &str) -> Option<usize> {
-        let mut reader = BufReader::new(self.open_file(path)?);
+        let file = self.open_file(path)?;
+        if file.metadata().ok()?.len() > COUNTED_BYTES_MAX {
+            return None;
+        }
+        let mut reader = BufReader::new(file.take(COUNTED_BYTES_MAX));
         let (mut lines, mut last) = (0, b'\n');
         loop {
             let chunk = reader.fill_buf().ok()?;

@@ -13,7 +13,7 @@ use baton_engine::pages::JournalPages;
 use baton_engine::run::Run;
 use baton_engine::store::{Filter, Store};
 use baton_engine::{HandoffId, RunId};
-use baton_host::atomic_file;
+use baton_host::{SharedFolder, atomic_file};
 use baton_protocol::convert::{Form, render};
 use baton_views::archive::{ArchiveFile, ArchivedHandoff, HandoffFiles, entry};
 use serde_json::{Value, json};
@@ -71,15 +71,16 @@ impl Archive {
         let handoffs = handoffs(store, run).await?;
         let kept: BTreeSet<Digest> = handoffs.iter().flat_map(ArchivedHandoff::kept_files).collect();
         for digest in kept {
-            let path = folder.join("files").join(&digest.0);
+            let (root, path) = (self.root.clone(), folder.join("files").join(&digest.0));
             let content = store.content(run, &digest).await?;
             let content = content.filter(|bytes| Digest::of(bytes) == digest).ok_or_else(|| {
                 CommandError::no(format!("a stored file of {run} was changed (sha256 {})", digest.0))
                     .hint(format!("baton audit verify {run} shows what is wrong"))
             })?;
-            blocking(move || write_bytes(&path, &content)).await?;
+            blocking(move || write_bytes(&root, &path, &content)).await?;
         }
-        blocking(move || write_handoffs(&folder, &handoffs)).await
+        let root = self.root.clone();
+        blocking(move || write_handoffs(&root, &folder, &handoffs)).await
     }
 
     /// Writes the list of the latest handoffs, the newest last.
@@ -87,7 +88,7 @@ impl Archive {
         let filter = Filter { agent: None, states: Vec::new(), after: None, limit: CURRENT_MAX };
         let newest_first = store.list(&filter).await?;
         let listed: Vec<Value> = newest_first.iter().rev().map(entry).collect();
-        write(&self.root.join("state/current.json"), &render(&json!({ "handoffs": listed }), Form::Json))
+        write(&self.root, &self.root.join("state/current.json"), &render(&json!({ "handoffs": listed }), Form::Json))
     }
 }
 
@@ -96,22 +97,28 @@ pub(crate) async fn session(store: &dyn Store, run: &RunId) -> Result<Vec<Archiv
     Ok(handoffs(store, run).await?.iter().flat_map(|handoff| handoff.files().files).collect())
 }
 
-/// Writes the files of a run into a folder. The journal has all of it, so the disk is not waited for.
-pub(crate) fn write_session(folder: &Path, files: &[ArchiveFile]) -> Result<(), CommandError> {
-    files.iter().try_for_each(|file| put(&folder.join(&file.path), &file.text))
+/// Writes the files of a run into a folder of its workspace. The journal has all of it, so the disk is not waited for.
+pub(crate) fn write_session(workspace: &Path, folder: &Path, files: &[ArchiveFile]) -> Result<(), CommandError> {
+    files.iter().try_for_each(|file| put(workspace, &folder.join(&file.path), &file.text))
 }
 
-/// Writes the record of a run: its files, and the list of its handoffs.
-pub(crate) fn write_record(folder: &Path, files: &[ArchiveFile], run: &Run) -> Result<(), CommandError> {
-    write_session(folder, files)?;
-    put(&folder.join("state/current.json"), &render(&views::current(run), Form::Json))
+/// Writes the record of a run: its files, the list of its handoffs, and a summary.
+pub(crate) fn write_record(
+    workspace: &Path,
+    folder: &Path,
+    (files, summary): (&[ArchiveFile], &str),
+    run: &Run,
+) -> Result<(), CommandError> {
+    write_session(workspace, folder, files)?;
+    put(workspace, &folder.join("summary.txt"), summary)?;
+    put(workspace, &folder.join("state/current.json"), &render(&views::current(run), Form::Json))
 }
 
-fn write_handoffs(folder: &Path, handoffs: &[ArchivedHandoff]) -> Outcome {
+fn write_handoffs(root: &Path, folder: &Path, handoffs: &[ArchivedHandoff]) -> Outcome {
     let mut archived = Archived::default();
     for handoff in handoffs {
         let HandoffFiles { files, losses } = handoff.files();
-        files.iter().try_for_each(|file| write(&folder.join(&file.path), &file.text))?;
+        files.iter().try_for_each(|file| write(root, &folder.join(&file.path), &file.text))?;
         if !losses.is_empty() {
             archived.losses.push((handoff.id().clone(), losses));
         }
@@ -143,16 +150,19 @@ async fn blocking<T: Send + 'static>(
     done.unwrap_or_else(|error| Err(CommandError::internal(format!("writing the archive stopped: {error}"))))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), CommandError> {
-    write_bytes(path, text.as_bytes())
+fn write(root: &Path, path: &Path, text: &str) -> Result<(), CommandError> {
+    write_bytes(root, path, text.as_bytes())
 }
 
-fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
-    atomic_file::write(path, bytes)
+fn write_bytes(root: &Path, path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
+    // Agents may work in the project.
+    SharedFolder::stays_below(root, path.parent().unwrap_or(root))
+        .and_then(|()| atomic_file::write(path, bytes))
         .map_err(|error| CommandError::usage(format!("cannot write {}: {error}", path.display())))
 }
 
-fn put(path: &Path, text: &str) -> Result<(), CommandError> {
-    atomic_file::replace(path, text.as_bytes())
+fn put(workspace: &Path, path: &Path, text: &str) -> Result<(), CommandError> {
+    SharedFolder::make(workspace, path.parent().unwrap_or(workspace))
+        .and_then(|folder| folder.write(path.file_name().unwrap_or_default(), text.as_bytes()))
         .map_err(|error| CommandError::usage(format!("cannot write {}: {error}", path.display())))
 }

@@ -106,7 +106,7 @@ async fn made(
 pub(crate) async fn remember(handoff: &Handoff, scene: Option<&Scene>, state: Option<&StateFolder>) -> Option<Command> {
     // Without it changes cannot be verified, and that is what is told then.
     let (mut scene, state) = (scene_here(handoff, scene)?, state?);
-    own_folder::make(&scene.workspace).and_then(|_| fs::create_dir_all(&scene.folder)).ok()?;
+    own_folder::make_below(&scene.workspace, &scene.folder).ok()?;
     let eyes = LocalEvidence::new([], state.clone());
     scene.before = eyes.remember(&scene.workspace).await;
     eyes.keep(&scene).await;

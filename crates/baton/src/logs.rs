@@ -1,12 +1,13 @@
 //! Logs of an attempt, while they grow. They lie where its agent can write: what is not an ordinary file is not opened.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use baton_agents::without_colours;
-use rustix::fs::OFlags;
+use baton_host::SharedFolder;
+
+use crate::own_folder;
 
 /// How much of the end of a log is searched for its last line.
 const TAIL_BYTES: u64 = 4 * 1024;
@@ -16,6 +17,9 @@ const END_BYTES: u64 = 64 * 1024;
 
 /// Returns the logs that are there.
 pub(crate) fn of_attempt(folder: &Path) -> Vec<PathBuf> {
+    if SharedFolder::open(own_folder::workspace_of(folder), folder).is_err() {
+        return Vec::new();
+    }
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_log = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "log");
     let mut logs: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_log).collect();
@@ -23,14 +27,11 @@ pub(crate) fn of_attempt(folder: &Path) -> Vec<PathBuf> {
     logs
 }
 
-/// Opens a log. A pipe that somebody has put in its place does not hold us up.
+/// Opens a log. No link on the way is followed, and a pipe that somebody has put in its place does not hold us up.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::other("it is not a file")),
-    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = SharedFolder::open(own_folder::workspace_of(folder), folder)?;
+    folder.open_file(path.file_name().unwrap_or_default())?.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
 /// Returns what is at the end of the logs of an attempt, without what only a terminal understands; `None` if nothing

@@ -2,6 +2,7 @@
 
 mod anchor;
 mod archive;
+mod bound_answers;
 mod briefer;
 mod briefing;
 mod cli;

@@ -30,15 +30,17 @@ use crate::store::Session;
 use crate::views::Views;
 use local_team::LocalTeam;
 
-/// Makes a driver for a run of a store, whose agents may not change these files.
+/// Makes a driver for a run of a store, whose agents may change neither these scripts nor the answers.
 pub(crate) fn driver(
     session: &Session,
     people: Arc<dyn People>,
     audience: Arc<dyn Audience>,
     scripts: Vec<PathBuf>,
+    answers: &[PathBuf],
 ) -> Result<Driver, CommandError> {
     let clock: Arc<dyn Clock> = session.clock.clone();
-    let launcher = Launcher { scripts, ..launcher(session) };
+    let mut launcher = Launcher { scripts, ..launcher(session) };
+    launcher.configuration.extend_from_slice(answers);
     let seen = Environment::reduced([]);
     let (state, location) = (session.state()?.clone(), session.location.clone());
     let remember = move |workspace: &Path| state::remember_workspace(&state, workspace, &location);

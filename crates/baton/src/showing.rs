@@ -31,6 +31,7 @@ use baton_engine::store::StoreError;
 use baton_protocol::wire::closest;
 use clap::Args;
 
+use crate::bound_answers;
 use crate::command_error::{CommandError, Exit};
 use crate::config;
 use crate::exhibits::Exhibits;
@@ -134,17 +135,27 @@ impl Show<'_> {
         let (clock, state) = (self.session.clock.clone(), self.session.state()?.clone());
         let views = Arc::new(Views::before(Arc::new(Activities::before(notifier.clone(), clock, state))));
         let scripts = match start {
-            Start::New(definition) => running::scripts(definition),
+            Start::New(definition) => {
+                let state = self.session.state()?;
+                answers.iter().try_for_each(|answers| bound_answers::note(state, (self.id, definition), answers))?;
+                running::scripts(definition)
+            }
             Start::On | Start::Again { .. } => {
-                self.session.run(self.beginning()).map(|run| running::scripts(&run.definition))?
+                let run = self.session.run(self.beginning())?;
+                let state = self.session.state.as_ref();
+                answers
+                    .iter()
+                    .try_for_each(|answers| bound_answers::check(state, (self.id, &run.definition), answers))?;
+                running::scripts(&run.definition)
             }
         };
+        let decided_by = answers.as_ref().map(|answers| answers.places()).unwrap_or_default();
         if let Some(anchor) = &self.session.anchor
             && scripts.iter().any(|script| anchor.is_at(script))
         {
             return Err(config::not_an_anchor("baton.toml", "the workflow, or one of its scripts"));
         }
-        let driver = running::driver(self.session, Arc::new(people), views.clone(), scripts)?;
+        let driver = running::driver(self.session, Arc::new(people), views.clone(), scripts, decided_by)?;
         let runs = DrivenRuns::by(driver.clone());
         self.session.run(async {
             match start {

@@ -13,7 +13,6 @@ mod progress;
 pub(crate) use contents::current;
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,7 +25,7 @@ use baton_engine::driver::{Audience, News, Seen};
 use baton_engine::handoff::Digest;
 use baton_engine::run::{JournalFault, Run};
 use baton_engine::view;
-use baton_host::atomic_file;
+use baton_host::SharedFolder;
 use baton_protocol::convert::{Form, render};
 use baton_protocol::workflow::{PlacedView, View};
 use baton_views::archive;
@@ -123,8 +122,7 @@ impl Views {
         self.write(&mut kept);
         let placed = run.definition.workflow.views.iter().find(|placed| placed.view == Some(View::Archive));
         if let Some(folder) = placed.and_then(|placed| view::place(run, placed).ok()) {
-            let inside = stays_inside(&run.definition.workspace, &folder).map_err(|error| error.to_string());
-            let written = inside.and_then(|()| archive(&folder).map_err(|error| error.message));
+            let written = archive(&folder).map_err(|error| error.message);
             written.err().into_iter().for_each(|why| self.tell(&mut kept, View::Archive, &why));
         }
     }
@@ -250,7 +248,7 @@ impl Kept {
         }
         let text = serde_json::to_string(&entries).unwrap_or_default();
         if self.shown.get(path) != Some(&text) {
-            stays_inside(workspace, path).map_err(|error| format!("{}: {error}", path.display()))?;
+            folder_of(workspace, path).map_err(|error| format!("{}: {error}", path.display()))?;
             directory::list_artifacts_of_run(root, &self.run.id, entries).map_err(|error| error.to_string())?;
             self.shown.insert(path.to_owned(), text);
         }
@@ -266,17 +264,15 @@ impl Kept {
     }
 
     fn replace(&self, path: &Path, text: &str) -> Result<(), String> {
-        let written = stays_inside(&self.run.definition.workspace, path)
-            .and_then(|()| atomic_file::replace(path, text.as_bytes()));
+        let folder = folder_of(&self.run.definition.workspace, path);
+        let written = folder.and_then(|folder| folder.write(path.file_name().unwrap_or_default(), text.as_bytes()));
         written.map_err(|error| format!("{}: {error}", path.display()))
     }
 }
 
-/// Makes sure that a path lies in the workspace, and that no link on the way leads out of it.
-fn stays_inside(workspace: &Path, path: &Path) -> io::Result<()> {
-    let outside = || io::Error::other("it lies outside the workspace");
-    let folder = path.parent().ok_or_else(outside)?;
-    let existing = folder.ancestors().find(|above| above.exists()).ok_or_else(outside)?;
-    let inside = path.starts_with(workspace) && fs::canonicalize(existing)?.starts_with(fs::canonicalize(workspace)?);
-    if inside { Ok(()) } else { Err(outside()) }
+/// Makes the folder of a view, which lies in the workspace. A link on the way may be the work of an agent.
+fn folder_of(workspace: &Path, path: &Path) -> io::Result<SharedFolder> {
+    let folder = path.parent().filter(|folder| folder.starts_with(workspace));
+    let folder = folder.ok_or_else(|| io::Error::other("it lies outside the workspace"))?;
+    SharedFolder::make(workspace, folder)
 }

@@ -78,6 +78,8 @@ mod output_files;
 mod own_tests;
 #[path = "run/packages.rs"]
 mod packages;
+#[path = "run/planted.rs"]
+mod planted;
 #[path = "run/profiles.rs"]
 mod profiles;
 #[path = "run/questions.rs"]

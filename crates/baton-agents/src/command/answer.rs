@@ -1,20 +1,20 @@
 //! What a command that has ended said: its report from the file, from stdout or from its output, or why there is none.
 //! Those of coding agents are read in `final_answer.rs`.
 
-use std::fs::{self, File};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use baton_engine::agent::{EndedTurn, Job, Reply};
 use baton_engine::evidence::Transcript;
 use baton_engine::failure::{Code, Failure};
+use baton_host::open_regular;
 use baton_protocol::read::is_blockless;
 use baton_protocol::workflow::ReportFrom;
+use baton_protocol::{Document, Hints};
 
-use super::files::AttemptFiles;
+use super::files::{AttemptFiles, name};
 use super::output_files::OutputFiles;
 use crate::evidence::snapshot::hash;
-use crate::process::{Environment, ProcessEnd, STDOUT_BYTES_MAX, size};
+use crate::process::{Environment, ProcessEnd, STDOUT_BYTES_MAX};
 use crate::profile::is_report;
 
 /// What was asked of the command.
@@ -39,7 +39,7 @@ fn answer(ended: &ProcessEnd, asked: &AskedCommand<'_>) -> Result<Reply, Failure
     let ProcessEnd::Exited { stdout, .. } = ended else {
         return Err(refused("the command ended with neither an exit code nor a signal"));
     };
-    let acknowledgment = read(&asked.files.acknowledgment)?;
+    let acknowledgment = read(asked.files, &asked.files.acknowledgment)?;
     match (report(stdout, asked), acknowledgment) {
         (Ok(reply), acknowledgment) => Ok(Reply { acknowledgment, ..reply }),
         // Whoever has not understood says so and does not begin.
@@ -54,7 +54,7 @@ fn report(stdout: &[u8], asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
     let unreadable = said.as_ref().err().cloned();
     let said = said.ok().filter(|text| !is_blank(text));
     let filed = match asked.report {
-        ReportFrom::Auto | ReportFrom::File => read(&asked.files.report)?,
+        ReportFrom::Auto | ReportFrom::File => read(asked.files, &asked.files.report)?,
         ReportFrom::Stdout => None,
     };
     let found = match asked.report {
@@ -71,12 +71,21 @@ fn report(stdout: &[u8], asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
 
 /// Records how a transcript is now that its agent has ended, so that a later change can be noticed.
 pub(super) fn sealed(path: &Path) -> Option<Transcript> {
-    let sha256 = File::open(path).and_then(hash).ok()?;
+    let sha256 = open_regular(path).and_then(hash).ok()?;
     Some(Transcript { path: path.to_str()?.to_owned(), sha256 })
 }
 
 /// Looks everywhere. Prose counts only if there is nothing better, so that the agent learns what is wrong with it.
 fn anywhere(filed: Option<String>, said: Option<String>, asked: &AskedCommand<'_>) -> Result<Option<Reply>, Failure> {
+    if let (Some(filed), Some(said)) = (&filed, &said)
+        && is_report(filed)
+        && is_report(said)
+        && document(filed) != document(said)
+    {
+        // Where no bubblewrap keeps the folders of attempts apart, somebody else may have written the file.
+        let message = "the report in BATON_REPORT_FILE differs from the one on stdout; write one of them";
+        return Err(refused(message));
+    }
     if let Some(text) = filed.as_ref().filter(|text| !is_blockless(text)) {
         return Ok(Some(in_report_file(text.clone(), asked)));
     }
@@ -125,8 +134,9 @@ pub(super) fn in_output_directory(asked: &AskedCommand<'_>, said: Option<&str>) 
 }
 
 pub(super) fn in_report_file(text: String, asked: &AskedCommand<'_>) -> Reply {
-    let path = &asked.files.report;
-    Reply { text, source: path.display().to_string(), path: Some(path.clone()), ..Reply::default() }
+    let AttemptFiles { report, kept: visible, .. } = asked.files;
+    let path = if report == visible { Some(report.clone()) } else { kept(&text, asked) };
+    Reply { text, source: visible.display().to_string(), path, ..Reply::default() }
 }
 
 fn on_stdout(text: String, asked: &AskedCommand<'_>) -> Reply {
@@ -136,7 +146,7 @@ fn on_stdout(text: String, asked: &AskedCommand<'_>) -> Reply {
 
 /// Keeps a report for whoever looks later; it goes on without that.
 pub(super) fn kept(text: &str, asked: &AskedCommand<'_>) -> Option<PathBuf> {
-    fs::write(&asked.files.report, text).is_ok().then(|| asked.files.report.clone())
+    asked.files.write(&asked.files.kept, text).is_ok().then(|| asked.files.kept.clone())
 }
 
 fn nowhere(asked: &AskedCommand<'_>) -> String {
@@ -156,18 +166,11 @@ fn directory(asked: &AskedCommand<'_>) -> String {
     format!("the folder {}", folder.display())
 }
 
-/// Reads a file that the command may have written; `None` if there is nothing in it.
-pub(super) fn read(path: &Path) -> Result<Option<String>, Failure> {
-    // Anything but a file, such as a pipe without a writer, would never end.
-    if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
-        return Ok(None);
-    }
-    let mut bytes = Vec::new();
-    let opened = File::open(path).and_then(|file| file.take(STDOUT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
-    opened.map_err(|error| refused(format!("cannot read {}: {error}", path.display())))?;
-    if bytes.len() > STDOUT_BYTES_MAX {
-        return Err(refused(format!("{} is longer than {}", path.display(), size(STDOUT_BYTES_MAX))));
-    }
+/// Reads a file that the command may have written; `None` if there is nothing in it. What is not a file of its own is
+/// refused: a link shows what the command itself may not see, and a pipe never ends.
+pub(super) fn read(files: &AttemptFiles, path: &Path) -> Result<Option<String>, Failure> {
+    let unfit = |error| refused(format!("cannot read {}: {error}", path.display()));
+    let Some(bytes) = files.answers.read(name(path), STDOUT_BYTES_MAX as u64).map_err(unfit)? else { return Ok(None) };
     Ok(Some(text(&bytes, &path.display().to_string())?).filter(|text| !is_blank(text)))
 }
 
@@ -175,6 +178,10 @@ fn text(bytes: &[u8], place: &str) -> Result<String, Failure> {
     let text = std::str::from_utf8(bytes);
     let refuse = |error| refused(format!("what the command wrote to {place} is not text: {error}"));
     text.map(str::to_owned).map_err(refuse)
+}
+
+fn document(text: &str) -> Option<Document> {
+    baton_protocol::read(text.as_bytes(), Hints::default()).document
 }
 
 fn is_blank(text: &str) -> bool {

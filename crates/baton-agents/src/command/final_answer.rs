@@ -84,10 +84,12 @@ impl EndedProfile<'_> {
     }
 
     fn reply(&self, heard: &mut Heard) -> Result<Reply, Failure> {
-        let acknowledgment = read(&self.asked.files.acknowledgment)?;
+        let acknowledgment = read(self.asked.files, &self.asked.files.acknowledgment)?;
         let answer = heard.take_answer();
         let found = match self.asked.report {
-            ReportFrom::File => read(&self.asked.files.report)?.map(|text| in_report_file(text, self.asked)),
+            ReportFrom::File => {
+                read(self.asked.files, &self.asked.files.report)?.map(|text| in_report_file(text, self.asked))
+            }
             ReportFrom::Stdout => answer.map(|text| self.said(text, heard)),
             ReportFrom::Auto => self.anywhere(answer, heard)?,
         };
@@ -111,7 +113,7 @@ impl EndedProfile<'_> {
         if let Some(text) = answer.as_ref().filter(|text| is_report(text)) {
             return Ok(Some(self.said(text.clone(), heard)));
         }
-        let filed = read(&self.asked.files.report)?;
+        let filed = read(self.asked.files, &self.asked.files.report)?;
         if let Some(text) = filed.as_ref().filter(|text| is_report(text)) {
             return Ok(Some(in_report_file(text.clone(), self.asked)));
         }

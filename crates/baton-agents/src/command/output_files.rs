@@ -4,15 +4,14 @@
 //! attempt and names this agent counts, because all agents of a run may share the directory. Links are not followed.
 
 use std::collections::HashMap;
-use std::fs::{self, Metadata, OpenOptions};
-use std::io::Read as _;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use baton_engine::agent::Job;
+use baton_host::SharedFolder;
 use baton_protocol::read::{BYTES_MAX, Format};
 use baton_protocol::{Document, Hints};
-use rustix::fs::OFlags;
 
 /// How many files are listed; an output directory with more is not looked through to its end.
 const LISTED_MAX: usize = 10_000;
@@ -29,6 +28,7 @@ type Mark = (u64, u64, (i64, i64), (i64, i64));
 /// The files of an output directory as they were before an attempt.
 #[derive(Debug)]
 pub(super) struct OutputFiles {
+    workspace: PathBuf,
     folder: PathBuf,
     before: HashMap<PathBuf, Mark>,
 }
@@ -51,17 +51,20 @@ pub(super) struct Written {
 
 impl OutputFiles {
     /// Remembers the files of a folder, which need not exist.
-    pub(super) fn remember(folder: &Path) -> OutputFiles {
+    pub(super) fn remember(job: &Job) -> OutputFiles {
+        let (workspace, folder) = (job.workspace.clone(), job.output_directory.clone());
         let mut before = HashMap::new();
-        list(folder, &mut |path, found| before.insert(path, mark(found)).is_none() && before.len() < LISTED_MAX);
-        OutputFiles { folder: folder.to_owned(), before }
+        list(&workspace, &folder, &mut |path, found| {
+            before.insert(path, mark(found)).is_none() && before.len() < LISTED_MAX
+        });
+        OutputFiles { workspace, folder, before }
     }
 
     /// Looks at what was written since.
     pub(super) fn written_for(&self, job: &Job) -> Written {
         let mut changed = Vec::new();
         let mut listed = 0;
-        list(&self.folder, &mut |path, found| {
+        list(&self.workspace, &self.folder, &mut |path, found| {
             listed += 1;
             if self.before.get(&path) != Some(&mark(found)) && found.len() <= BYTES_MAX as u64 {
                 changed.push(path);
@@ -71,7 +74,7 @@ impl OutputFiles {
         changed.sort();
         let mut written = Written::default();
         for path in changed {
-            let Some(text) = read(&path) else { continue };
+            let Some(text) = read(&self.workspace, &path) else { continue };
             let format = Format::of_path(&path.to_string_lossy());
             let reading = baton_protocol::read(text.as_bytes(), Hints { format, dialect: None });
             let unreadable = reading.document.is_none() && !reading.unmarked && format == Some(Format::Markdown);
@@ -108,8 +111,11 @@ fn plain(name: &str) -> String {
         .collect()
 }
 
-/// Calls for every plain file in a folder and below, until told to stop.
-fn list(folder: &Path, visit: &mut dyn FnMut(PathBuf, &Metadata) -> bool) {
+/// Calls for every plain file in a folder and below, until told to stop. Where a link leads to it, there are none.
+fn list(workspace: &Path, folder: &Path, visit: &mut dyn FnMut(PathBuf, &Metadata) -> bool) {
+    if SharedFolder::open(workspace, folder).is_err() {
+        return;
+    }
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
@@ -129,11 +135,8 @@ fn mark(found: &Metadata) -> Mark {
     (found.ino(), found.len(), (found.mtime(), found.mtime_nsec()), (found.ctime(), found.ctime_nsec()))
 }
 
-/// Reads a text file; nothing else is a report. It may have become a pipe or a link by now: neither waits nor follows.
-fn read(path: &Path) -> Option<String> {
-    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
-    let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
-    let mut bytes = Vec::new();
-    file.take(BYTES_MAX as u64 + 1).read_to_end(&mut bytes).ok()?;
-    String::from_utf8(bytes).ok().filter(|text| text.len() <= BYTES_MAX)
+/// Reads a text file; nothing else is a report. It, or a folder on the way, may have become a pipe or a link by now.
+fn read(workspace: &Path, path: &Path) -> Option<String> {
+    let folder = SharedFolder::open(workspace, path.parent()?).ok()?;
+    String::from_utf8(folder.read(path.file_name()?, BYTES_MAX as u64).ok()??).ok()
 }

@@ -1,7 +1,13 @@
 //! Where git keeps what belongs to a workspace, if that is not in the workspace.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+
+use baton_host::open_regular;
+
+/// How long the file is at most that says where a folder of git is.
+const LINE_BYTES: u64 = 64 * 1024;
 
 /// Returns the folders outside of a workspace that a commit changes.
 ///
@@ -19,12 +25,19 @@ pub(super) fn folders_outside(workspace: &Path) -> Vec<PathBuf> {
 
 /// Returns the folder of a worktree and the one of its repository.
 fn worktree(link: &Path) -> Option<Vec<PathBuf>> {
-    let named = fs::read_to_string(link).ok()?;
+    let named = line(link)?;
     let folder = fs::canonicalize(link.parent()?.join(named.strip_prefix("gitdir:")?.trim())).ok()?;
-    let back = fs::read_to_string(folder.join("gitdir")).ok()?;
+    let back = line(&folder.join("gitdir"))?;
     let is_ours = fs::canonicalize(back.trim()).ok()? == fs::canonicalize(link).ok()?;
     let repository = folder.parent().filter(|parent| parent.ends_with("worktrees"))?.parent()?.to_owned();
     (is_ours && repository.join("objects").is_dir()).then_some(vec![repository])
+}
+
+/// Reads a short file. An agent may have put a pipe in its place, or a file without an end.
+fn line(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    open_regular(path).ok()?.take(LINE_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Puts an artifact where it belongs: inside the root, complete, and known by its digest.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
+use baton_host::open_followed;
 use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -43,11 +43,8 @@ impl Directory {
         artifact: &ArtifactFile,
         now: Timestamp,
     ) -> Result<Copied<'_>, DirectoryError> {
-        let mut source = File::open(&artifact.file)
-            .and_then(|file| {
-                if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a plain file")) }
-            })
-            .map_err(|error| DirectoryError::io("read", &artifact.file, error))?;
+        let mut source =
+            open_followed(&artifact.file).map_err(|error| DirectoryError::io("read", &artifact.file, error))?;
         let artifact_id = format!("artifact-{id}-{}", handoff.attempt());
         let path = destination(handoff, &artifact_id, &artifact.file, now)?;
         let place = self.inside(&path)?;

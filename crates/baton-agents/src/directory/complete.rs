@@ -1,8 +1,10 @@
 //! Answers: puts the artifact in its place, lists it, and moves the handoff to `completed`.
 
+use std::io::Read as _;
 use std::path::Path;
 
 use baton_engine::HandoffId;
+use baton_host::open_regular;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -10,6 +12,9 @@ use super::artifact::Copied;
 use super::handoff::written;
 use super::registry::{Entry, active};
 use super::{ArtifactFile, Directory, DirectoryError, Folder, FolderHandoff, NotedResult};
+
+/// No more of an artifact is compared with a schema.
+const OUTPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// How a handoff was done.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -98,7 +103,9 @@ impl Directory {
         let no_output = |fault: String| DirectoryError::NoOutput { schema: schema.to_owned(), fault };
         let path = answer.artifact_path().ok_or_else(|| no_output("it names no artifact".to_owned()))?;
         let found = found.ok_or_else(|| no_output(format!("{path} is not there")))?;
-        let bytes = std::fs::read(found).map_err(|error| no_output(format!("{path}: {error}")))?;
+        let mut bytes = Vec::new();
+        let read = open_regular(found).and_then(|file| file.take(OUTPUT_BYTES_MAX).read_to_end(&mut bytes));
+        read.map_err(|error| no_output(format!("{path}: {error}")))?;
         let value = serde_json::from_slice(&bytes).map_err(|error| no_output(format!("{path}: {error}")))?;
         match self.check_schema(schema, &value, &mut Vec::new())? {
             Some(violations) if !violations.is_empty() => {

@@ -1,11 +1,12 @@
 //! The list of all artifacts, `artifacts/registry.json`: replaced as a whole, by one process at a time.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use baton_engine::RunId;
+use baton_host::SharedFolder;
 use memchr::{memchr, memchr_iter, memmem};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -156,8 +157,8 @@ impl Directory {
     pub(super) fn registry(&self) -> Result<Registry<'_>, DirectoryError> {
         let folder = self.root.join("artifacts");
         self.files.make_folder(&folder)?;
-        let path = folder.join(".registry.lock");
-        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+        let path = folder.join(LOCK);
+        let opened = SharedFolder::open(&self.root, &folder).and_then(|folder| folder.open_or_create(LOCK.as_ref()));
         let lock = opened.map_err(|error| DirectoryError::io("open", &path, error))?;
         lock.lock().map_err(|error| DirectoryError::io("lock", &path, error))?;
         let text = self.registry_text()?;
@@ -243,6 +244,9 @@ pub fn list_artifacts_of_run(root: &Path, run: &RunId, known: Vec<Map<String, Va
     }
     registry.replace(one_per_line(&list))
 }
+
+/// Who changes the list holds this file.
+const LOCK: &str = ".registry.lock";
 
 /// How a list begins that Baton wrote.
 const BEGIN: &str = "{\"version\": 1, \"artifacts\": [";

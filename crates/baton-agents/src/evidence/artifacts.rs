@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use baton_engine::evidence::{ExaminedClaim, Scene};
+use baton_host::SharedFolder;
 use baton_protocol::model::Report;
 use baton_protocol::rules::{artifact_empty, artifact_missing, artifact_outside_workspace, file_not_modified};
 use baton_protocol::surroundings::{PathState, Workspace};
@@ -37,6 +38,8 @@ struct Places<'a> {
 impl<'a> Places<'a> {
     fn open(workspace: &'a WorkspaceFolder, scene: &Scene, changes: &'a Changes) -> Self {
         let given = scene.output_directory.iter().chain([&scene.folder]);
+        // What an agent has linked may lead anywhere.
+        let given = given.filter(|folder| SharedFolder::open(&scene.workspace, folder).is_ok());
         let files = FileEyes::new(workspace, &scene.views);
         let outputs = scene.writes.iter().flatten();
         Places {

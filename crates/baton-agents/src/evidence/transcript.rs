@@ -4,11 +4,11 @@
 //! the calls that have no result yet. What subagents called is in files of their own beside it.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use baton_host::whole_json;
+use baton_host::{open_regular, whole_json};
 use memchr::memmem;
 use serde_json::Value;
 
@@ -61,11 +61,7 @@ fn subagents(path: &Path) -> Vec<PathBuf> {
 }
 
 fn calls_of(path: &Path, visit: &mut impl FnMut(&Call)) -> io::Result<Coverage> {
-    // A pipe in its place could let us wait for ever.
-    if !fs::metadata(path)?.is_file() {
-        return Ok(Coverage::None);
-    }
-    let mut reader = BufReader::with_capacity(256 * 1024, File::open(path)?).take(TRANSCRIPT_BYTES);
+    let mut reader = BufReader::with_capacity(256 * 1024, open_regular(path)?).take(TRANSCRIPT_BYTES);
     let (mut line, mut messages, mut whole) = (Vec::new(), false, true);
     let mut open = HashMap::new();
     loop {

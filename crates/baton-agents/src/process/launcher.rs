@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use baton_engine::StateFolder;
+use baton_engine::agent::Job;
 use baton_engine::protection::Protection;
-use baton_host::is_program;
+use baton_host::{is_program, open_followed};
 use baton_protocol::workflow::Confinement;
 use tokio::process::{Child, Command};
 
@@ -48,6 +50,8 @@ pub struct Launcher {
     pub configuration: Vec<PathBuf>,
     /// The workflow and its scripts. In a workspace they can be changed only if the workflow names what may be.
     pub scripts: Vec<PathBuf>,
+    /// Where attempts have folders that no other agent reaches.
+    pub state: Option<StateFolder>,
     /// Whether agents get the trace of their run, because somebody collects it.
     pub traces: bool,
 }
@@ -100,6 +104,17 @@ impl Launcher {
     /// Returns what protects processes that are confined like this.
     pub fn protection_of(confinement: &Confinement) -> Protection {
         if confinement.off { Protection::Nothing { why: SWITCHED_OFF.to_owned() } } else { Launcher::protection() }
+    }
+
+    /// Returns where an agent answers if others could write in the folder of its attempt: Landlock cannot close a folder inside
+    /// of one that can be changed.
+    pub(crate) fn answers_of(&self, job: &Job) -> Option<PathBuf> {
+        match Launcher::protection_of(&job.confinement) {
+            Protection::Landlock { .. } => {
+                Some(self.state.as_ref()?.measures(&job.workspace, &job.folder).join("answers"))
+            }
+            Protection::Bubblewrap | Protection::Nothing { .. } => None,
+        }
     }
 
     /// Returns which programs are missing without which processes have no session or no limits.
@@ -195,7 +210,7 @@ fn is_startable(program: &Path, folder: Option<&Path>) -> io::Result<()> {
 /// Returns the program that a script names in its first line.
 fn interpreter(script: &Path) -> Option<PathBuf> {
     let mut line = Vec::new();
-    fs::File::open(script).ok()?.take(256).read_to_end(&mut line).ok()?;
+    open_followed(script).ok()?.take(256).read_to_end(&mut line).ok()?;
     let line = line.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?.trim_ascii();
     let path = line.split(|byte| byte.is_ascii_whitespace()).next()?;
     Some(PathBuf::from(OsString::from_vec(path.to_vec())))

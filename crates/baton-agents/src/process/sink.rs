@@ -1,9 +1,11 @@
 //! Where the output of a program goes while it runs. A log grows to a limit and then says that it was cut.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::path::Path;
+
+use baton_host::SharedFolder;
 
 use super::telling::size;
 
@@ -37,9 +39,9 @@ pub struct Log {
 }
 
 impl Sink {
-    /// Makes a log; what was in the file before is gone.
-    pub fn log(path: &Path) -> io::Result<Sink> {
-        Ok(Sink::Log(Log::up_to(File::create(path)?, LOG_BYTES_MAX)))
+    /// Makes a log; what was there before, a link or a file, is gone.
+    pub fn log(folder: &SharedFolder, name: &OsStr) -> io::Result<Sink> {
+        Ok(Sink::Log(Log::up_to(folder.create(name)?, LOG_BYTES_MAX)))
     }
 
     /// Takes some output. Output that cannot be written is not a reason to stop the work.

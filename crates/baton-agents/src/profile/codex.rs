@@ -7,10 +7,11 @@
 //! was completed. An item `error` is a warning. There is no tool for skills: they are read as files. What the sandbox
 //! refuses is in no event, and what subagents do is not either. The last message also goes to the file.
 
-use std::fs;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::sync::Arc;
 
 use baton_engine::session::{SessionKind, SessionTurn, Spent};
+use baton_host::SharedFolder;
 use serde_json::Value;
 
 use super::fault::Clues;
@@ -19,6 +20,7 @@ use super::heard::OpenTool;
 use super::skill_paths::in_command;
 use super::tail::telling_line;
 use super::{EventReader, Heard, ProfileFault, ProgramExit, Recipe, Trouble, TurnStart, owned, text_at};
+use crate::process::STDOUT_BYTES_MAX;
 
 /// How Codex is used.
 pub(super) const RECIPE: Recipe = Recipe {
@@ -35,8 +37,8 @@ pub(super) const RECIPE: Recipe = Recipe {
     moved_by: &[("CODEX_HOME", "")],
     at_start: None,
     reader: |start| {
-        let (file, spent_before) = (start.folder.join(LAST_MESSAGE), start.spent_before);
-        Box::new(CodexReader { file, spent_before, error: None })
+        let (folder, spent_before) = (Arc::clone(start.folder), start.spent_before);
+        Box::new(CodexReader { folder, spent_before, error: None })
     },
     help,
 };
@@ -44,9 +46,9 @@ pub(super) const RECIPE: Recipe = Recipe {
 const LAST_MESSAGE: &str = "codex-last-message.md";
 
 fn arguments(start: &TurnStart<'_>) -> Vec<String> {
-    let file = start.folder.join(LAST_MESSAGE);
+    let file = start.folder.path().join(LAST_MESSAGE);
     // What an attempt that crashed here has left would be taken for the answer.
-    let _ = fs::remove_file(&file);
+    let _ = start.folder.remove(OsStr::new(LAST_MESSAGE));
     let words = owned(["exec", "--json", "--output-last-message"]);
     words.into_iter().chain([file.display().to_string()]).collect()
 }
@@ -69,7 +71,7 @@ fn help(trouble: Trouble) -> Option<&'static str> {
 }
 
 struct CodexReader {
-    file: PathBuf,
+    folder: Arc<SharedFolder>,
     spent_before: Spent,
     error: Option<String>,
 }
@@ -99,7 +101,8 @@ impl EventReader for CodexReader {
     }
 
     fn end(&mut self, exit: &ProgramExit<'_>, heard: &mut Heard) {
-        if let Ok(filed) = fs::read_to_string(&self.file) {
+        let filed = self.folder.read(OsStr::new(LAST_MESSAGE), STDOUT_BYTES_MAX as u64).ok().flatten();
+        if let Some(filed) = filed.and_then(|bytes| String::from_utf8(bytes).ok()) {
             heard.answers(&filed);
         }
         if heard.fault.is_none() && !heard.succeeded {

@@ -57,12 +57,50 @@ fn acknowledgment_comes_with_the_report() {
 #[test]
 fn end_without_a_report_is_no_success() {
     let bench = Bench::new();
-    for silent in ["exit 0", "echo; echo '  '", "mkfifo $BATON_REPORT_FILE"] {
+    for silent in ["exit 0", "echo; echo '  '"] {
         let failure = bench.failure(silent);
         assert_eq!(failure.code.as_str(), "VALIDATION_FAILED", "{silent}");
         assert!(failure.message.contains("ended without a report"), "{failure}");
-        let _ = std::fs::remove_file(bench.scratch.path("attempt/report.md"));
     }
+}
+
+#[test]
+fn report_file_that_is_no_file_of_its_own_is_refused_whatever_was_said() {
+    let bench = Bench::new();
+    bench.scratch.write("secret", "password");
+    let secret = bench.scratch.path("secret");
+    let link = format!("ln -s {} $BATON_REPORT_FILE", secret.display());
+    for (trick, why) in [
+        ("mkfifo $BATON_REPORT_FILE", "it is a pipe"),
+        (&link, "it is a symbolic link"),
+        ("mkdir $BATON_REPORT_FILE", "it is a folder"),
+        ("truncate -s 1G $BATON_REPORT_FILE", "it is longer than 8 MiB"),
+    ] {
+        let failure = bench.failure(&format!("{trick}; echo done"));
+        assert_eq!(failure.code.as_str(), "VALIDATION_FAILED", "{trick}");
+        let told =
+            failure.message.starts_with("cannot read ") && failure.message.ends_with(&format!("report.md: {why}"));
+        assert!(told, "{failure}");
+        let _ = std::fs::remove_dir(bench.scratch.path("attempt/report.md"));
+    }
+    assert_eq!(bench.scratch.read("secret"), "password");
+}
+
+#[test]
+fn two_reports_that_differ_are_refused() {
+    let bench = Bench::new();
+    let report = |verdict: &str| {
+        format!(
+            "{{\"baton\": 1, \"document\": \"report\", \"outcome\": \"complete\", \"verdict\": \"{verdict}\", \
+             \"summary\": \"Read the parser for dates.\"}}"
+        )
+    };
+    let both =
+        |filed: &str, said: &str| format!("echo '{}' > $BATON_REPORT_FILE; echo '{}'", report(filed), report(said));
+    let failure = bench.failure(&both("APPROVED", "REJECTED"));
+    assert_eq!(failure.code.as_str(), "VALIDATION_FAILED");
+    assert!(failure.message.contains("differs from the one on stdout"), "{failure}");
+    assert!(bench.answer(&both("APPROVED", "APPROVED")).text.contains("APPROVED"));
 }
 
 #[test]
@@ -145,7 +183,7 @@ fn flood_of_errors_is_cut_and_the_report_counts() {
 fn report_file_is_bounded_too() {
     let bench = Bench::new();
     let failure = bench.failure("head -c 9000000 /dev/zero | tr '\\0' x > $BATON_REPORT_FILE");
-    assert!(failure.message.ends_with("report.md is longer than 8 MiB"), "{failure}");
+    assert!(failure.message.ends_with("report.md: it is longer than 8 MiB"), "{failure}");
 }
 
 #[test]

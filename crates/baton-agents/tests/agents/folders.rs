@@ -221,6 +221,36 @@ fn artifact_in_a_folder_outside_of_the_workspace_is_copied_into_it() {
 }
 
 #[test]
+fn what_is_planted_where_handoffs_and_copies_go_is_not_followed() {
+    use std::os::unix::fs::symlink;
+    let bench = Bench::new();
+    let root = bench.scratch.path("shared");
+    let _specialist = Process::spawn(Command::new("python3").arg(SPECIALIST).arg(&root).arg("@react-specialist"));
+    bench
+        .scratch
+        .write("shared/page.json", "{}")
+        .write("mine", "of mine")
+        .folder("workspace/out/hoff-1-2")
+        .folder("elsewhere");
+    let mine = bench.scratch.path("mine");
+    symlink(&mine, bench.scratch.path("workspace/out/hoff-1-2/page.json")).expect("a link");
+    let declared = AgentFields { directory: Some("../shared".to_owned()), ..declared() };
+    answered(attempt(&bench, &declared, &Job { ended: 1, ..job(&bench, "page") }));
+    assert_eq!(bench.scratch.read("mine"), "of mine");
+    assert_eq!(bench.scratch.read("workspace/out/hoff-1-2/page.json"), "{}");
+    for planted in ["workspace/exchange", "workspace/exchange/handoffs", "workspace/exchange/handoffs/pending"] {
+        let link = bench.scratch.path(planted);
+        std::fs::create_dir_all(link.parent().expect("a folder")).expect("made");
+        symlink(bench.scratch.path("elsewhere"), &link).expect("a link");
+        let inside = AgentFields { directory: Some("exchange".to_owned()), ..declared.clone() };
+        let failure = failed(attempt(&bench, &inside, &job(&bench, "page")));
+        assert!(failure.message.contains("is a symbolic link, not a folder"), "{failure}");
+        assert_eq!(std::fs::read_dir(bench.scratch.path("elsewhere")).expect("a folder").count(), 0);
+        std::fs::remove_file(link).expect("our own link");
+    }
+}
+
+#[test]
 fn request_says_phases_what_is_wanted_and_where_it_goes() {
     let bench = Bench::new();
     let _specialist = specialist(&bench);

@@ -12,6 +12,7 @@ use baton_engine::{Handoff, RunId};
 use clap::Args;
 use serde_json::json;
 
+use crate::bound_answers;
 use crate::command_error::{CommandError, Exit};
 use crate::exhibits::Exhibits;
 use crate::guard::{self, Person};
@@ -205,6 +206,10 @@ async fn forget_what_was_used(
     runs.sort();
     runs.dedup();
     for run in runs {
+        // A handoff outside of a workflow has no workspace that is known.
+        if let Ok(Some(definition)) = session.engine.definition(run).await {
+            bound_answers::check(session.state.as_ref(), (run, &definition), answers)?;
+        }
         answers.forget(&answers::recorded(&session.engine.events_of_run(run).await?));
     }
     Ok(())

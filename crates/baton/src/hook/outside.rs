@@ -314,8 +314,7 @@ impl<'a> Visit<'a> {
     }
 
     fn make_folder(&self, scene: &Scene) -> io::Result<()> {
-        own_folder::make(&scene.workspace)?;
-        fs::create_dir_all(&scene.folder)
+        own_folder::make_below(&scene.workspace, &scene.folder).map(drop)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Where the report of an agent is: at the end of its last message, or in a file that it has written.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use baton_host::whole_json;
+use baton_host::{open_regular, whole_json};
 use baton_protocol::read::{BYTES_MAX, is_blockless};
 use baton_protocol::wire::same_word;
 use baton_protocol::{Document, Hints};
@@ -61,7 +61,7 @@ fn last_said(transcript: &Path) -> Option<String> {
 
 /// Returns the texts of one side in a transcript of Claude Code.
 fn messages(transcript: &Path, role: &'static str) -> impl Iterator<Item = String> {
-    let file = is_file(transcript).then(|| File::open(transcript).ok()).flatten();
+    let file = open_regular(transcript).ok();
     let lines = file.into_iter().flat_map(|file| BufReader::new(file.take(TRANSCRIPT_BYTES)).split(b'\n'));
     lines.map_while(Result::ok).filter_map(move |line| {
         let line: Value = serde_json::from_str(&whole_json(&line)).ok()?;
@@ -79,8 +79,9 @@ fn messages(transcript: &Path, role: &'static str) -> impl Iterator<Item = Strin
 
 /// Reads a file that may hold a report.
 pub(crate) fn text_of(path: &Path) -> Option<String> {
-    let is_small = fs::metadata(path).is_ok_and(|found| found.len() <= BYTES_MAX as u64);
-    (is_small && is_file(path)).then(|| fs::read_to_string(path).ok()).flatten()
+    let mut text = String::new();
+    open_regular(path).ok()?.take(BYTES_MAX as u64 + 1).read_to_string(&mut text).ok()?;
+    (text.len() <= BYTES_MAX).then_some(text)
 }
 
 /// Returns whether a path leads to a regular file. Whoever opened a pipe would wait for somebody to write into it.

@@ -1,12 +1,13 @@
 //! Plays a person with a file of answers, for demos and tests. Each answer is used once, and everybody sees that no
 //! person decided.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use baton_engine::door::Door;
-use baton_engine::handoff::{Ask, Handoff, State};
+use baton_engine::handoff::{Ask, Digest, Handoff, State};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::known::Decider;
 use baton_engine::lifecycle::{self, Command, Decide, Decision};
@@ -22,6 +23,10 @@ use crate::discover::Input;
 pub(crate) struct Answers {
     /// The name of the file.
     name: String,
+    /// Where it is: by its own path, and where links lead.
+    places: Vec<PathBuf>,
+    /// What is in it.
+    digest: Digest,
     /// The answers in their order, each with whether it was used.
     entries: Mutex<Vec<(Entry, bool)>>,
 }
@@ -45,11 +50,12 @@ impl Answers {
         let bytes = input.read().map_err(|not_read| CommandError::usage(not_read.describe(&name)))?;
         let entries = entry::read(&name, &bytes)?;
         let file = path.file_name().map_or_else(|| name.clone(), |file| file.to_string_lossy().into_owned());
-        Ok(Answers::new(file, entries))
+        Ok(Answers { places: places(path), digest: Digest::of(&bytes), ..Answers::new(file, entries) })
     }
 
     fn new(name: String, entries: Vec<Entry>) -> Answers {
-        Answers { name, entries: Mutex::new(entries.into_iter().map(|entry| (entry, false)).collect()) }
+        let (places, digest) = (Vec::new(), Digest::of(b""));
+        Answers { name, places, digest, entries: Mutex::new(entries.into_iter().map(|entry| (entry, false)).collect()) }
     }
 
     /// Marks what was used before as used, so that a run goes on where it was.
@@ -81,6 +87,22 @@ impl Answers {
         &self.name
     }
 
+    /// Returns what identifies its content.
+    pub(crate) fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    /// Returns where it is: by its own path, and where links lead.
+    pub(crate) fn places(&self) -> &[PathBuf] {
+        &self.places
+    }
+
+    /// Returns whether it, or a link that leads to it, lies in a folder.
+    pub(crate) fn lies_in(&self, folder: &Path) -> bool {
+        let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        self.places.iter().any(|place| place.starts_with(&folder))
+    }
+
     fn by(&self, entry: &Entry) -> String {
         format!("answers:{}:{}", self.name, entry.line)
     }
@@ -97,6 +119,15 @@ impl People for Answers {
         let (decision, note) = (entry.decision.clone(), entry.note.clone());
         Some(Response { decision, note, by: Decider::unproven(self.by(entry)), door: Door::AnswersFile })
     }
+}
+
+/// Returns where a file is. Whoever changes a link changes what is read through it.
+fn places(path: &Path) -> Vec<PathBuf> {
+    let above = path.parent().map(|above| if above.as_os_str().is_empty() { Path::new(".") } else { above });
+    let own = above.and_then(|above| Some(fs::canonicalize(above).ok()?.join(path.file_name()?)));
+    let mut places: Vec<PathBuf> = own.into_iter().chain(fs::canonicalize(path)).collect();
+    places.dedup();
+    places
 }
 
 /// Returns whether an entry is an answer to a question.

@@ -25,7 +25,8 @@ pub(crate) fn launcher(session: &Session) -> Launcher {
     }
     let configuration = session.config_file.iter().chain(&session.approvers.file).cloned().collect();
     hidden.extend(session.notifications.secret_files().map(Path::to_owned));
-    Launcher { hidden, configuration, scripts: Vec::new(), traces: session.telemetry().is_some() }
+    let (state, traces) = (session.state.clone(), session.telemetry().is_some());
+    Launcher { hidden, configuration, scripts: Vec::new(), state, traces }
 }
 
 /// Returns the files that say what a run does: its workflow, those inside it, their templates, and the programs that they

@@ -1,6 +1,6 @@
 //! The agents of a workflow as this machine reaches them, and the folders of their attempts.
 
-use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -73,9 +73,9 @@ impl Team for LocalTeam {
 
     fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: Fence) -> Result<PathBuf, PlaceFault> {
         let folder = attempt_folder(workspace, run, handoff, fence);
-        let made = own_folder::make(workspace).and_then(|_| fs::create_dir_all(&folder));
+        let made = own_folder::make_below(workspace, &folder);
         match made {
-            Ok(()) => Ok(folder),
+            Ok(_) => Ok(folder),
             Err(source) => Err(PlaceFault::Folder { path: folder, source }),
         }
     }
@@ -103,16 +103,16 @@ impl Team for LocalTeam {
 pub(crate) fn keep(workspace: &Path, copies: &[Copy]) -> Result<(), PlaceFault> {
     for copy in copies {
         let path = workspace.join(&copy.path);
-        if fs::read(&path).is_ok_and(|there| there == copy.text.as_bytes()) {
-            continue;
-        }
-        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-        own_folder::make(workspace)
-            .and(folder)
-            .and_then(|()| fs::write(&path, &copy.text))
-            .map_err(|source| PlaceFault::Copy { path, source })?;
+        keep_copy(workspace, &path, copy.text.as_bytes()).map_err(|source| PlaceFault::Copy { path, source })?;
     }
     Ok(())
+}
+
+fn keep_copy(workspace: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
+    let folder = own_folder::make_below(workspace, path.parent().unwrap_or(workspace))?;
+    let name = path.file_name().unwrap_or_default();
+    let is_kept = folder.read(name, text.len() as u64).is_ok_and(|there| there.as_deref() == Some(text));
+    if is_kept { Ok(()) } else { folder.write(name, text) }
 }
 
 #[cfg(test)]

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use baton_engine::RunId;
 use baton_engine::approval::Approver;
 use baton_engine::definition::Definition;
 use baton_engine::ssh::allowed_signers::{self, AllowedSigner};
+use baton_host::open_followed;
 use baton_protocol::Severity;
 use baton_protocol::workflow::{self, Flow, GateFields, Phase, Workflow};
 use serde_json::{Map, Value};
@@ -33,6 +35,9 @@ pub(crate) struct Started<'a> {
     /// Whether nobody works, so that nothing that is given is missing.
     pub simulated: bool,
 }
+
+/// No more of a file is compared with what a run began with.
+const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// How inputs are given on the command line.
 pub(crate) const INPUT_OPTION: &str = "give inputs with --input NAME=VALUE";
@@ -135,16 +140,22 @@ fn templates(workflow: &Workflow, folder: &Path) -> Result<BTreeMap<String, Stri
 pub(crate) fn changed_files(begun: &Definition) -> Vec<PathBuf> {
     let mut changed: Vec<PathBuf> = begun.nested.values().flat_map(changed_files).collect();
     let file = begun.file.iter().map(|name| begun.folder.join(name));
-    let differs = |file: &PathBuf| {
-        fs::read(file).is_ok_and(|now| workflow::read(&now).workflow.as_ref() != Some(&begun.workflow))
-    };
+    let differs =
+        |file: &PathBuf| current(file).is_ok_and(|now| workflow::read(&now).workflow.as_ref() != Some(&begun.workflow));
     changed.extend(file.filter(differs));
     let templates = begun.templates.iter().map(|(path, text)| (begun.folder.join(path), text));
-    let differs = |(file, text): &(PathBuf, &String)| fs::read_to_string(file).is_ok_and(|now| now != **text);
+    let differs = |(file, text): &(PathBuf, &String)| current(file).is_ok_and(|now| now != text.as_bytes());
     changed.extend(templates.filter(differs).map(|(file, _)| file));
     changed.sort();
     changed.dedup();
     changed
+}
+
+/// Reads a file of a workflow again. In a workspace, agents may have put a pipe in its place, or one without an end.
+fn current(file: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_followed(file)?.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Returns the command that starts another run of the same workflow, with the same inputs in the same workspace; `None` if it

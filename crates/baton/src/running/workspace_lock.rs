@@ -1,6 +1,6 @@
 //! One run at a time works in a workspace: evidence could not tell whose work is whose.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,6 +12,9 @@ use baton_protocol::printable;
 
 use crate::command_error::CommandError;
 use crate::own_folder;
+
+/// The file that is locked.
+const LOCK: &str = "workspace.lock";
 
 /// The longest that is read of who holds a workspace.
 const HOLDER_BYTES_MAX: u64 = 1_000;
@@ -65,11 +68,10 @@ fn lock_folder(workspace: &Path, run: &RunId, driver: &str) -> Result<File, Work
     if !workspace.is_dir() {
         return Err(WorkspaceProblem::Missing(workspace.to_owned()));
     }
-    let path = workspace.join(own_folder::NAME).join("workspace.lock");
+    let path = workspace.join(own_folder::NAME).join(LOCK);
     let failed = |error: io::Error| WorkspaceProblem::Unusable(format!("cannot use {}: {error}", path.display()));
-    own_folder::make(workspace).map_err(failed)?;
     // What is in it belongs to whoever has the lock.
-    let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    let open = own_folder::make(workspace).and_then(|folder| folder.open_or_create(LOCK.as_ref()));
     let mut file = open.map_err(failed)?;
     match file.try_lock() {
         Ok(()) => {

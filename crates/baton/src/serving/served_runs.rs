@@ -49,7 +49,7 @@ impl ServedRuns {
             |error: crate::command_error::CommandError| DriverProblem::Store(StoreError::Failed(error.message));
         let watched = ServedShow { session: &self.session, output: &self.output }.watch().map_err(failed)?;
         let people = Arc::new(InTurn::nobody().or_elsewhere());
-        let driver = running::driver(&self.session, people, watched.audience(), scripts).map_err(failed)?;
+        let driver = running::driver(&self.session, people, watched.audience(), scripts, &[]).map_err(failed)?;
         let claimant = format!("{DRIVER_PREFIX}{}", driver.claimant);
         let served = Arc::new(ServedRun { runs: DrivenRuns::by(Driver { claimant, ..driver }), watched });
         self.lock().insert(run.clone(), Arc::clone(&served));

@@ -154,12 +154,11 @@ pub(super) async fn write_record(
     summary: &RunSummary,
     views: &Views,
 ) -> Result<PathBuf, CommandError> {
-    let folder = shortest(&run.definition.workspace).join(".baton/runs").join(run.id.as_str()).join("record");
+    let workspace = shortest(&run.definition.workspace);
+    let folder = workspace.join(".baton/runs").join(run.id.as_str()).join("record");
     let files = archive::session(session.store.as_ref(), &run.id).await?;
-    views.finish(run, |session| archive::write_session(session, &files));
-    archive::write_record(&folder, &files, run)?;
-    fs::write(folder.join("summary.txt"), render::run::table(summary, None))
-        .map_err(|error| CommandError::usage(format!("cannot write {}: {error}", folder.display())))?;
+    views.finish(run, |session| archive::write_session(&run.definition.workspace, session, &files));
+    archive::write_record(&workspace, &folder, (&files, &render::run::table(summary, None)), run)?;
     Ok(folder)
 }
 

@@ -15,6 +15,7 @@ use baton_engine::handoff::{Handoff, Note, StateName};
 use baton_engine::lifecycle::Command;
 use baton_engine::store::{ClaimedHandoff, StoreError};
 use baton_engine::{Code, Failure, HandoffId};
+use baton_host::SharedFolder;
 use baton_views::words::briefly;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -105,7 +106,7 @@ impl Worker {
             Err(work) => return work,
         };
         let not_started = |error| fail(Code::processing_error(), format!("the command cannot be started: {error}"));
-        let mut acknowledgment = AcknowledgmentFile::at(&workplace.files.acknowledgment);
+        let mut acknowledgment = AcknowledgmentFile::of(&workplace.files);
         let mut running = match self.launch(claimed, &workplace).and_then(|launch| Launcher::default().start(launch)) {
             Ok(running) => running,
             Err(error) => return not_started(error),
@@ -204,7 +205,10 @@ impl Worker {
     fn launch(&self, claimed: &ClaimedHandoff, workplace: &Workplace) -> io::Result<Launch> {
         let (handoff, assignment) = (&claimed.handoff, &self.assignment);
         let stderr = match &assignment.log_folder {
-            Some(folder) => Sink::log(&folder.join(format!("{}.{}.log", handoff.id, handoff.fence)))?,
+            Some(folder) => {
+                let log = format!("{}.{}.log", handoff.id, handoff.fence);
+                Sink::log(&SharedFolder::open(folder, folder)?, log.as_ref())?
+            }
             None => {
                 let output = self.output;
                 Sink::Listener(Box::new(move |bytes| output.pass_on(bytes)))

@@ -47,7 +47,7 @@ impl Workplace {
                 let output = job.output_directory.strip_prefix(&job.workspace).unwrap_or(&job.output_directory);
                 variables.push(("BATON_OUTPUT_DIRECTORY", workspace.join(output).into()));
                 job.folder = attempt_folder(workspace, &job.run, &job.handoff, job.fence);
-                let made = own_folder::make(workspace).and_then(|_| fs::create_dir_all(&job.folder));
+                let made = own_folder::make_below(workspace, &job.folder);
                 made.map_err(|error| not_made(&job.folder, &error))?;
             }
             _ => job.folder = temporary.insert(TemporaryFolder::make()?).0.clone(),
@@ -60,7 +60,7 @@ impl Workplace {
         if let Some(workflow_folder) = workflow_folder {
             variables.push(("BATON_WORKFLOW_DIRECTORY", workflow_folder.into()));
         }
-        let files = AttemptFiles::prepare(&job)?;
+        let files = AttemptFiles::prepare(&job, own_folder::workspace_of(&job.folder))?;
         variables.extend(files.variables().map(|(name, path)| (name, path.into())));
         Ok(Workplace { files, prompt: job.prompt, scene, folder, variables, _temporary: temporary })
     }

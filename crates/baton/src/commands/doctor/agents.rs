@@ -122,9 +122,12 @@ impl AskedAgents {
     async fn turn(&self, name: &str, agent: &AgentFields, reached: &dyn Agent) -> Result<EndedTurn, String> {
         let unsafe_name = |error: &dyn std::fmt::Display| error.to_string();
         let run = RunId::parse(format!("doctor-{}", std::process::id())).map_err(|error| unsafe_name(&error))?;
-        let folder = std::env::temp_dir().join(format!("baton-{run}"));
+        // Whoever can guess the name may have made a link of it.
+        let folder = std::env::temp_dir().join(format!("baton-{run}-{}", random::word()));
         let output_directory = folder.join("output");
-        fs::create_dir_all(&output_directory).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        fs::create_dir(&folder)
+            .and_then(|()| fs::create_dir(&output_directory))
+            .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
         let id = matches!(reached.sessions(), SessionKind::Chosen).then(|| session::uuid(&random::word()));
         let job = Job {
             handoff: HandoffId::parse(format!("{run}.1")).map_err(|error| unsafe_name(&error))?,
