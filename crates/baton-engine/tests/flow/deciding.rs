@@ -148,7 +148,7 @@ fn failure_is_told_with_the_line_that_matters_and_the_log() {
     let trouble = question.trouble.unwrap();
     assert_eq!(trouble.output, "one\nthe index is gone");
     assert!(trouble.log.unwrap().ends_with(".baton/runs/r/build.1/1/stderr.log"));
-    assert_eq!(trouble.command.as_deref(), Some("./dev"));
+    assert_eq!(trouble.command.as_deref(), Some("./d"));
     assert!(
         question.text.contains("failed: PROCESSING_ERROR: the command ended with 3: the index is gone; then a person")
     );
