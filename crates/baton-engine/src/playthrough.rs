@@ -223,9 +223,10 @@ impl Playing {
                 self.look(&scene);
                 return Ok(());
             }
-            let first = match scene.is_failing(tracked) {
-                true => Line::SaysNo,
-                false => first.or(lines.first()).cloned().unwrap_or(Line::Done),
+            let first = if scene.is_failing(tracked) {
+                Line::SaysNo
+            } else {
+                first.or(lines.first()).cloned().unwrap_or(Line::Done)
             };
             for other in fresh {
                 let mut later = scene.clone();

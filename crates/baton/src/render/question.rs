@@ -51,7 +51,7 @@ pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
     evidence(sheet, &question.examined);
     sheet.list("cage", question.gaps.iter().map(|gap| (String::new(), gap.clone())));
     options(sheet, question);
-    sheet.optional("advisory", question.lapses_at.map(|at| words::lapses(at)).as_deref());
+    sheet.optional("advisory", question.lapses_at.map(words::lapses).as_deref());
     if let Some(approval) = question.approval.as_ref().filter(|_| question.reply != ExpectedReply::Clarification) {
         sheet.row("approvers", &approval.in_words());
         let votes = question.approvals.iter().map(|vote| match &vote.choice {
