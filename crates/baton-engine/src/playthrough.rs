@@ -435,7 +435,7 @@ phases:
     pass_when: majority_pass
     parallel: [{id: a, agent: ops, kind: review}, {id: b, agent: ops, kind: review}, {id: c, agent: ops, kind: review}]
     on_failure: build
-  - {id: each, foreach: \"['x', 'y']\", pass_when: any_pass, phases: [{id: test, check: 'true'}], on_failure: build}
+  - {id: each, foreach: \"['x', 'y']\", pass_when: any_pass, phases: [{id: test, check: 'true', on_failure: stop}], on_failure: build}
 routes:
   - {agent: ops, status: complete, verdict: WAIVED, to: human}
   - {agent: ops, status: partial, to: human}
