@@ -126,7 +126,10 @@ impl CommandAgent {
             Arc::new(Mutex::new(EventStream::new(recipe, &start, updates.clone())))
         });
         let launch = self.launch(job, &files, heard.clone())?;
-        let (program, environment) = (launch.program.clone(), launch.environment.clone());
+        // A path means a place in the workspace; a name is searched for.
+        let is_path = launch.program.components().count() > 1;
+        let program = if is_path { job.workspace.join(&launch.program) } else { launch.program.clone() };
+        let environment = launch.environment.clone();
         let limits = TimeLimits { whole: job.timeout.or(self.timeout), silence: self.silence, grace: self.grace };
         let running = self.launcher.run_within(launch, limits);
         let ended = tokio::select! {

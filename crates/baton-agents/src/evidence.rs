@@ -294,7 +294,7 @@ fn after_commands(
     (examined, denied)
 }
 
-/// Returns what has changed while a command ran, and what of it where it may not write, or why nobody can tell.
+/// Returns what has changed while a command ran, and what of it where it may not write, or why that is unknown.
 fn written(scene: &Scene, report: &Report, memory: &Memory, check: &str) -> (Vec<ExaminedClaim>, Option<String>) {
     let Ok(workspace) = WorkspaceFolder::open(&scene.workspace) else { return (Vec::new(), None) };
     let changes = Changes::see(workspace.root(), scene, memory, Trust::Proven);

@@ -1,4 +1,4 @@
-//! The audit: proves that a run's journal is what was written, and that its rows follow from it.
+//! The audit: verifies that a run's journal is intact, and that its rows follow from it.
 //!
 //! Pure: events come in the order of the store, rows at the end; every fault comes out as data that names its place.
 //! A journal that was rewritten from some event to its end, together with the rows, is sound in itself; only a head that

@@ -104,12 +104,12 @@ pub trait Random: Send + Sync {
     }
 }
 
-/// Who asks, through which door, and inside whose work.
+/// Who asks, through which interface, and inside whose work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     /// Who it is, and how that is known.
     pub decider: Decider,
-    /// Through which door.
+    /// Through which interface.
     pub door: Door,
     /// What a token allows the caller; `None` where the door knows a person without one.
     pub role: Option<AccessRole>,

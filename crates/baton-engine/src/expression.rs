@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use baton_protocol::workflow::expression::whole_expression;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value;
@@ -55,7 +56,7 @@ fn in_line(line: Option<usize>) -> String {
 /// Evaluates an expression such as `phases.review.verdict == 'approved'`; the error says what is wrong with it.
 pub fn evaluate(text: &str, names: &Value) -> Result<Value, ExpressionFault> {
     let environment: &Environment<'_> = &ENVIRONMENT;
-    let evaluated = environment.compile_expression(text).and_then(|expression| expression.eval(Serde(names)));
+    let evaluated = whole_expression(environment, text).and_then(|expression| expression.eval(Serde(names)));
     let value = evaluated.map_err(|error| ExpressionFault::new(None, &error))?;
     if value.is_undefined() {
         return Err(ExpressionFault::NotThere(text.trim().to_owned()));
@@ -163,6 +164,7 @@ mod tests {
         assert_snapshot!(wrong("phases.reveiw.verdict == 'ok'"), @"undefined value: `phases.reveiw` is undefined");
         assert_snapshot!(wrong("missing and true"), @"undefined value: `missing` is undefined");
         assert_snapshot!(wrong("phases ="), @"syntax error: unexpected input after expression");
+        assert_snapshot!(wrong("phases.review.verdict == 'changes' && false"), @"syntax error: unexpected input after expression");
         assert_snapshot!(wrong("inputs.strict | shout"), @"unknown filter: filter shout is unknown");
         let wrong = |text: &str| render(text, &names()).expect_err("no text");
         assert_snapshot!(wrong("a\n{{ inputs.nothing }}"), @"line 2: undefined value: `inputs.nothing` is undefined");

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The longest message that is kept; the rest belongs into a log.
 pub const MESSAGE_BYTES_MAX: usize = 8 * 1024;
 
+/// What the failure of a report with errors begins with; the findings follow on lines of their own.
+pub const UNFIT_REPORT: &str = "the report is not valid:";
+
 /// Which kind of failure: one of the five known codes, or the agent's own.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -24,7 +24,7 @@ pub enum UnfitRunId {
     /// It would have to be quoted in the commands that people are told.
     #[error("the id of a run consists of letters, digits, `.`, `_` and `-`; this one has {0:?}")]
     Letter(char),
-    /// It is no id at all.
+    /// It is not an id at all.
     #[error(transparent)]
     Unsafe(#[from] UnsafeId),
 }

@@ -64,7 +64,7 @@ impl Decider {
     }
 }
 
-/// Who sent a command, and through which door, where a door knows it. What a claimant calls itself is not who it is: whoever
+/// Who sent a command, and through which interface, where that is known. What a claimant calls itself is not who it is: whoever
 /// has the token of a person can claim in the name of any agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandAuthor {
@@ -72,7 +72,7 @@ pub struct CommandAuthor {
     pub name: String,
     /// How.
     pub known: HowKnown,
-    /// Through which door.
+    /// Through which interface.
     pub door: Door,
 }
 

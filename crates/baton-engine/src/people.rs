@@ -7,6 +7,7 @@ pub use question::plain_words;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 
 use crate::approval::{Approval, Vote};
 use crate::door::Door;
@@ -67,6 +68,8 @@ pub struct Question {
     pub approvals: Vec<Vote>,
     /// What identifies what is shown.
     pub shown: Digest,
+    /// When it continues without an answer: only an advisory gate does.
+    pub lapses_at: Option<Timestamp>,
 }
 
 /// One question of an agent.
@@ -85,10 +88,31 @@ pub struct FailedCommand {
     pub command: Option<String>,
     /// How it failed, in one line.
     pub what: String,
-    /// The last that it said.
+    /// The last that it said, or what was found in its report.
     pub output: String,
+    /// Which of the two.
+    pub shows: FailureOutput,
     /// Where all that it said is.
     pub log: Option<PathBuf>,
+}
+
+/// What is shown of something that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureOutput {
+    /// The last lines of its output.
+    LastLines,
+    /// What is wrong with its report.
+    Findings,
+}
+
+impl FailureOutput {
+    /// Returns the label before it.
+    pub fn label(self) -> &'static str {
+        match self {
+            FailureOutput::LastLines => "said last",
+            FailureOutput::Findings => "findings",
+        }
+    }
 }
 
 /// What replies a question takes.
@@ -185,7 +209,7 @@ pub struct Response {
     pub note: Option<String>,
     /// Who said it, and how that is known.
     pub by: Decider,
-    /// Through which door.
+    /// Through which interface.
     pub door: Door,
 }
 

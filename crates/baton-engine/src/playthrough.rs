@@ -2,21 +2,23 @@
 //! fail, people who say each thing that they can. Whatever was not said yet at a place is said there once, so that every
 //! way is gone that an answer opens.
 
+mod line;
 mod pretence;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use baton_protocol::wire::same_word;
-use baton_protocol::workflow::{COMMON_REASONS, Phase};
+use baton_protocol::model::terms::Outcome;
+use baton_protocol::workflow::Phase;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use self::line::{Line, lines};
 use crate::definition::Definition;
 use crate::door::Door;
 use crate::draft::Draft;
 use crate::failure::{Code, Failure, Transience};
 use crate::flow::{self, FlowFault};
-use crate::handoff::{Ask, State, Terms, WrittenDocument};
+use crate::handoff::{State, Terms, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Fact, Head};
 use crate::known::HowKnown;
@@ -33,11 +35,19 @@ const KNOWN_MAX: usize = 30;
 /// How many acts one way has at most.
 const ACTS_MAX: usize = 2_000;
 
+/// Who works in a phase that holds others.
+const GROUP: &str = "group";
+
+/// What a group says that is not content.
+const NOT_PASSED: &str = "not passed";
+
 /// What came of playing a workflow through.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Playthrough {
     /// Every phase of the workflow, in the order of the file; those inside others are behind them.
     pub phases: Vec<PlayedPhase>,
+    /// The routes that are about reports which nobody gives here.
+    pub untried: Vec<String>,
     /// How runs ended, and how many did so. What went on as another one before is not followed to its end.
     pub endings: BTreeMap<String, usize>,
     /// How many runs were played.
@@ -82,34 +92,6 @@ pub enum PlayFault {
     Refused(#[from] Refusal),
 }
 
-/// What somebody says.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Line {
-    Done,
-    SaysNo,
-    Fails,
-    Blocked(String),
-    Approves,
-    Rejects,
-    Answers,
-    Chooses(String),
-}
-
-impl Line {
-    fn words(&self) -> String {
-        match self {
-            Line::Done => "done".to_owned(),
-            Line::SaysNo => "says no".to_owned(),
-            Line::Fails => "fails".to_owned(),
-            Line::Blocked(reason) => format!("blocked: {reason}"),
-            Line::Approves => "approve".to_owned(),
-            Line::Rejects => "reject".to_owned(),
-            Line::Answers => "answer".to_owned(),
-            Line::Chooses(word) => word.clone(),
-        }
-    }
-}
-
 /// A run in the middle of a play.
 #[derive(Clone)]
 struct Scene {
@@ -120,6 +102,23 @@ struct Scene {
     said: HashMap<HandoffId, Line>,
     /// What each agent was blocked by that got help.
     reasons: HashMap<HandoffId, String>,
+    /// The group in whose first visit nobody is content.
+    failing: Option<String>,
+}
+
+impl Scene {
+    /// Returns whether a handoff is work or a check in the first visit of the group in which nobody is content.
+    fn is_failing(&self, tracked: &TrackedHandoff) -> bool {
+        let run = &self.draft.run;
+        let outer = |tracked: &&TrackedHandoff| tracked.step.within.as_ref().and_then(|within| run.find(within));
+        let is_first = |group: &TrackedHandoff| {
+            let path = pretence::declared(&run.definition, &group.step.phase);
+            group.step.visit == 1 && self.failing.as_ref() == Some(&path)
+        };
+        let says = matches!(tracked.step.role, Role::Work | Role::Check)
+            && !matches!(tracked.handoff.state, State::AwaitingPerson { .. });
+        says && self.failing.is_some() && std::iter::successors(Some(tracked), outer).any(is_first)
+    }
 }
 
 /// Plays a workflow through.
@@ -130,9 +129,27 @@ pub fn play(definition: &Definition, at: Timestamp) -> Result<Playthrough, PlayF
     if pretence::has_conditions(definition) {
         playing.go_every_way(&pretence::of(definition, Some("false")), at)?;
     }
-    let mut phases = Vec::new();
-    playing.collect(definition, &definition.workflow.phases, "", &mut phases);
-    Ok(Playthrough { phases, endings: playing.endings, plays: playing.plays, is_cut: playing.is_cut })
+    // One member that says no does not stop a majority.
+    let is_group = |phase: &PlayedPhase| phase.who == GROUP && phase.is_reached;
+    for group in playing.phases(definition).into_iter().filter(is_group) {
+        if !group.ways.iter().any(|way| way.said == NOT_PASSED) {
+            playing.go_every_way_of(&pretence::of(definition, None), at, Some(group.path))?;
+        }
+    }
+    let phases = playing.phases(definition);
+    let untried = untried(definition);
+    Ok(Playthrough { phases, untried, endings: playing.endings, plays: playing.plays, is_cut: playing.is_cut })
+}
+
+/// Returns the routes of a workflow and of those inside of it that are about reports which nobody gives here.
+fn untried(definition: &Definition) -> Vec<String> {
+    let is_tried = |status: &Outcome| matches!(status, Outcome::Blocked | Outcome::Complete);
+    let routes = definition.workflow.routes.iter().enumerate();
+    let own = routes.filter_map(|(index, route)| {
+        let status = route.status.filter(|status| !is_tried(status))?;
+        Some(format!("{}: route {} (status {})", definition.name(), index + 1, status.as_str()))
+    });
+    own.chain(definition.nested.values().flat_map(untried)).collect()
 }
 
 #[derive(Default)]
@@ -149,8 +166,18 @@ struct Playing {
 
 impl Playing {
     fn go_every_way(&mut self, definition: &Definition, at: Timestamp) -> Result<(), PlayFault> {
-        let mut open =
-            vec![Scene { draft: begin(definition, at)?, forked_at: 0, said: HashMap::new(), reasons: HashMap::new() }];
+        self.go_every_way_of(definition, at, None)
+    }
+
+    /// Goes every way that is still open; in the first visit of a group that is named nobody is content.
+    fn go_every_way_of(
+        &mut self,
+        definition: &Definition,
+        at: Timestamp,
+        failing: Option<String>,
+    ) -> Result<(), PlayFault> {
+        let (draft, said, reasons) = (begin(definition, at)?, HashMap::new(), HashMap::new());
+        let mut open = vec![Scene { draft, forked_at: 0, said, reasons, failing }];
         while let Some(scene) = open.pop() {
             if self.plays >= PLAYS_MAX {
                 self.is_cut = true;
@@ -196,7 +223,11 @@ impl Playing {
                 self.look(&scene);
                 return Ok(());
             }
-            let first = first.or(lines.first()).cloned().unwrap_or(Line::Done);
+            let first = if scene.is_failing(tracked) {
+                Line::SaysNo
+            } else {
+                first.or(lines.first()).cloned().unwrap_or(Line::Done)
+            };
             for other in fresh {
                 let mut later = scene.clone();
                 later.forked_at = run.handoffs().position(|tracked| tracked.handoff.id == id).unwrap_or_default();
@@ -236,10 +267,16 @@ impl Playing {
                 }
                 (Some(line), _) => (1, PlayedWay { said: line.words(), to }),
                 (None, _) if tracked.passed() => (1, PlayedWay { said: "passed".to_owned(), to }),
-                (None, _) => (2, PlayedWay { said: "not passed".to_owned(), to }),
+                (None, _) => (2, PlayedWay { said: NOT_PASSED.to_owned(), to }),
             };
             self.ways.entry(path).or_default().insert(way);
         }
+    }
+
+    fn phases(&self, definition: &Definition) -> Vec<PlayedPhase> {
+        let mut found = Vec::new();
+        self.collect(definition, &definition.workflow.phases, "", &mut found);
+        found
     }
 
     fn collect(&self, definition: &Definition, phases: &[Phase], prefix: &str, found: &mut Vec<PlayedPhase>) {
@@ -249,7 +286,7 @@ impl Playing {
                 Phase { agent: Some(agent), .. } => agent.clone(),
                 Phase { check: Some(_), .. } => "check".to_owned(),
                 Phase { gate: Some(_), .. } => "a person".to_owned(),
-                _ => "group".to_owned(),
+                _ => GROUP.to_owned(),
             };
             let ways = self.ways.get(&path).into_iter().flatten().map(|(_, way)| way.clone()).collect();
             found.push(PlayedPhase { is_reached: self.reached.contains(&path), who, ways, path: path.clone() });
@@ -282,40 +319,6 @@ fn place(run: &Run, tracked: &TrackedHandoff) -> String {
     format!("{path} {:?} {} {asks}", tracked.step.role, tracked.handoff.terms.to)
 }
 
-/// What can be said there; what lets the run go on well comes first.
-fn lines(run: &Run, tracked: &TrackedHandoff) -> Vec<Line> {
-    let choices = &tracked.handoff.terms.choices;
-    match (&tracked.handoff.state, tracked.step.role) {
-        (State::AwaitingPerson { .. }, Role::Limit) => vec![Line::Chooses("stop".to_owned())],
-        (State::AwaitingPerson { .. }, _) if !choices.is_empty() => {
-            choices.iter().cloned().map(Line::Chooses).collect()
-        }
-        (State::AwaitingPerson { ask: Ask::Clarification }, _) => vec![Line::Answers],
-        (State::AwaitingPerson { .. }, Role::Escalation) => vec![Line::Answers, Line::Rejects],
-        (State::AwaitingPerson { .. }, _) => vec![Line::Approves, Line::Rejects],
-        (_, Role::Check) => vec![Line::Done, Line::Fails],
-        (_, Role::Work) => of_an_agent(run, tracked),
-        _ => vec![Line::Done],
-    }
-}
-
-fn of_an_agent(run: &Run, tracked: &TrackedHandoff) -> Vec<Line> {
-    let Some(located) = run.definition.locate(&tracked.step.phase) else { return vec![Line::Done] };
-    let (phase, agent) = (located.phase(), &tracked.handoff.terms.to);
-    let routes = &located.definition.workflow.routes;
-    let is_own = |name: &Option<String>| name.as_ref().is_none_or(|name| same_word(name, agent));
-    let reasons = routes.iter().filter(|route| is_own(&route.agent)).filter_map(|route| route.reason.clone());
-    let mut reasons: Vec<String> = reasons.collect();
-    // One that no row of the workflow knows.
-    reasons.extend(COMMON_REASONS.iter().map(|reason| (*reason).to_owned()).find(|reason| !reasons.contains(reason)));
-    let says_no = flow::is_review(phase) || phase.on_failure.is_some();
-    let mut lines = vec![Line::Done];
-    lines.extend(says_no.then_some(Line::SaysNo));
-    lines.push(Line::Fails);
-    lines.extend(reasons.into_iter().map(Line::Blocked));
-    lines
-}
-
 /// Lets somebody say something about a handoff.
 fn say(scene: &mut Scene, id: &HandoffId, line: &Line) -> Result<(), PlayFault> {
     scene.said.insert(id.clone(), line.clone());
@@ -345,6 +348,7 @@ fn say(scene: &mut Scene, id: &HandoffId, line: &Line) -> Result<(), PlayFault> 
             let ending = Ending::Blocked { reason: reason.clone() };
             (ending, report(said("blocked", told, &json!({ "blocked_reason": reason }))))
         }
+        Line::Verdict(verdict) => (Ending::Complete, report(said("complete", told, &json!({ "verdict": verdict })))),
         _ => (Ending::Complete, report(said("complete", told, &json!({ "verdict": "APPROVED" })))),
     };
     let is_done = ending == Ending::Complete;
@@ -419,6 +423,33 @@ inputs: {x: {required: true}}
         assert!(!ways(&played, "each/*/test").is_empty(), "lists are made up");
         assert!(played.endings.keys().all(|ending| ending == "completed" || ending == "stopped"), "{played:?}");
         assert!(!played.is_cut && played.plays < 60, "{}", played.plays);
+    }
+
+    #[test]
+    fn groups_that_need_several_refusals_and_the_built_in_routes_are_tried() {
+        let text = "name: w
+agents: {integration-developer: {queue: true}, backend-security: {queue: true}, ops: {queue: true}}
+phases:
+  - {id: build, agent: integration-developer}
+  - id: vote
+    pass_when: majority_pass
+    parallel: [{id: a, agent: ops, kind: review}, {id: b, agent: ops, kind: review}, {id: c, agent: ops, kind: review}]
+    on_failure: build
+  - {id: each, foreach: \"['x', 'y']\", pass_when: any_pass, phases: [{id: test, check: 'true', on_failure: stop}], on_failure: build}
+routes:
+  - {agent: ops, status: complete, verdict: WAIVED, to: human}
+  - {agent: ops, status: partial, to: human}
+";
+        let played = played(text);
+        assert!(ways(&played, "build").contains(&"blocked: security_concern → backend-security".to_owned()));
+        for group in ["vote", "each"] {
+            let ways = ways(&played, group);
+            assert!(ways.iter().any(|way| way == "not passed → build"), "{group}: {ways:?}");
+            assert!(ways.iter().any(|way| way.starts_with("passed → ")), "{group}: {ways:?}");
+        }
+        assert!(ways(&played, "vote/a").iter().any(|way| way.starts_with("verdict: WAIVED")), "{played:?}");
+        assert_eq!(played.untried, ["w: route 2 (status partial)"]);
+        assert!(!played.is_cut && played.plays < 300, "{}", played.plays);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub trait Runs: Send + Sync {
     /// Goes on with a run that was begun, here or elsewhere. Returns how that ended.
     async fn resume(&self, run: &RunId) -> Result<End, DriverProblem>;
 
-    /// Lets a run that has ended without success, or that nobody drives, begin again from one of its phases, or from the one
+    /// Lets a run that has ended without success, or that has no driver, begin again from one of its phases, or from the one
     /// that it came to last. [`resume`](Runs::resume) lets it go on. Returns the phase.
     async fn begin_again(
         &self,

@@ -81,7 +81,7 @@ pub fn run(viewer: &Viewer<'_>, page: &RunPage<'_>) -> String {
     if let Some(cause) = RootCause::of(page.run, page.questions) {
         line("failed", &cause.failed.what);
         line("command", cause.failed.command.as_deref().unwrap_or_default());
-        line("said last", &last_lines(&cause.failed.output));
+        line(cause.failed.shows.label(), &last_lines(&cause.failed.output));
         line("log", &cause.failed.log.map(|log| log.to_string_lossy().into_owned()).unwrap_or_default());
     }
     for question in page.questions {

@@ -38,7 +38,7 @@ impl<'r> RootCause<'r> {
 
     /// Shows it.
     pub(crate) fn shown(&self, run: &Run) -> Markup {
-        let FailedCommand { command, what, output, log } = &self.failed;
+        let FailedCommand { command, what, output, log, .. } = &self.failed;
         let id = &self.step.handoff.id;
         html! {
             section.cause aria-labelledby="cause" {

@@ -342,6 +342,7 @@ rules! {
     shadowed_route
     missing_target
     unreachable_phase
+    verdict_not_required
     endless_cycle
     bad_expression
     unknown_reference

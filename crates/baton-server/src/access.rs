@@ -246,7 +246,7 @@ pub(crate) async fn presented_token(
     }
 }
 
-/// Returns where a request comes from: a proxy of ours says it at the end of `X-Forwarded-For`.
+/// Returns where a request comes from: a trusted proxy says it at the end of `X-Forwarded-For`.
 pub(crate) fn peer(server: &Server, parts: &Parts) -> Option<IpAddr> {
     let peer = parts.extensions.get::<PeerAddress>().map(|PeerAddress(peer)| peer.ip());
     let told = parts.headers.get_all("x-forwarded-for").into_iter().next_back();

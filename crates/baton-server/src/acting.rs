@@ -158,7 +158,7 @@ pub(crate) async fn cancel_run(
     Ok(server.engine.cancel(&root, reason, &principal.caller()).await?)
 }
 
-/// Goes on with a run that nobody drives. Returns the handoff of the run.
+/// Continues a run that has no driver. Returns the handoff of the run.
 pub(crate) async fn resume_run(server: &Server, principal: &Principal, id: &str) -> Result<Handoff, ProblemJson> {
     principal.runs_workflows()?;
     let root = server.visible_run(principal, id).await?;

@@ -26,7 +26,7 @@ use crate::server::Server;
 /// The names under which servers claim runs begin like this.
 pub const DRIVER_PREFIX: &str = "server ";
 
-/// How often runs that nobody drives are looked for.
+/// How often runs without a driver are looked for.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
 /// How often all rows are looked at, whatever events have told.
@@ -196,7 +196,7 @@ impl Server {
         Ok(())
     }
 
-    /// Returns whether nobody drives a run at the moment.
+    /// Returns whether a run has no driver at the moment.
     fn is_abandoned(&self, root: &Handoff) -> bool {
         match &root.state {
             State::Pending { ready_at } => *ready_at <= self.engine.now(),

@@ -115,7 +115,7 @@ impl Keeper {
         }
     }
 
-    /// Lets one driver live; returns how long nobody drives then, unless there is nothing more to drive.
+    /// Lets one driver live; returns how long there is no driver then, unless there is nothing more to drive.
     async fn drive(&self, begin: bool) -> Option<Duration> {
         let weather = Arc::new(Weather::new(self.slot.chance.fork(), self.slot.rate, true, self.slot.clear.clone()));
         let mind: Arc<dyn Mind> = self.slot.mind.clone();

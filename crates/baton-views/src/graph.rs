@@ -85,17 +85,20 @@ pub enum NodeProgress {
     Skipped,
     /// It was called off before it ended.
     Stopped,
+    /// It was begun, and nobody works on it now.
+    Left,
 }
 
 impl NodeProgress {
     /// All of them.
-    pub const ALL: [NodeProgress; 6] = [
+    pub const ALL: [NodeProgress; 7] = [
         NodeProgress::Done,
         NodeProgress::Running,
         NodeProgress::Waiting,
         NodeProgress::Failed,
         NodeProgress::Skipped,
         NodeProgress::Stopped,
+        NodeProgress::Left,
     ];
 
     /// Returns the word for people.
@@ -107,6 +110,7 @@ impl NodeProgress {
             NodeProgress::Failed => "failed",
             NodeProgress::Skipped => "skipped",
             NodeProgress::Stopped => "stopped",
+            NodeProgress::Left => "left",
         }
     }
 }
@@ -123,7 +127,7 @@ pub struct NodeMark {
 impl NodeMark {
     /// Returns its words, with something between them.
     pub(crate) fn words(&self, between: &str) -> String {
-        let progress = self.progress.as_str();
+        let progress = if self.progress == NodeProgress::Left { "not running" } else { self.progress.as_str() };
         if self.text.is_empty() { progress.to_owned() } else { format!("{progress}{between}{}", self.text) }
     }
 }

@@ -75,6 +75,7 @@ pub fn json(handoff: &Handoff, question: &Question) -> Value {
         "decided_before": question.decided_before,
         "approval": question.approval.as_ref().map(approval),
         "approvals": votes(&question.approvals),
+        "lapses_at": question.lapses_at,
         "document": question.document.as_ref().map(document),
         "digest": digest,
     })

@@ -26,7 +26,7 @@ pub struct EvidenceTally {
     pub verified: u64,
     /// Claims that are false.
     pub refuted: u64,
-    /// Claims of which nobody can tell.
+    /// Claims that cannot be verified.
     pub unverifiable: u64,
 }
 

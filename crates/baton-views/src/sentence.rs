@@ -13,7 +13,7 @@ use baton_engine::run::{NextTurn, Run, TrackedHandoff};
 use baton_engine::step::{HUMAN, Role};
 
 use crate::step_name::StepName;
-use crate::words::{cut, one_line};
+use crate::words::{cut, lapses, one_line};
 
 /// The longest reason in a line.
 const REASON_MAX: usize = 160;
@@ -98,7 +98,7 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
     match fact {
         // Where files are looked at first, that is told when the person is asked.
         Fact::Accepted(accept) if tracked.step.role == Role::Gate && !accept.terms.look_first => {
-            told(SentenceSign::Waits, "a person must decide".to_owned())
+            told(SentenceSign::Waits, format!("a person must decide{}", or_silence(run, tracked)))
         }
         Fact::Accepted(_) if tracked.step.role == Role::Limit => limited(run, tracked),
         Fact::Accepted(_) => Vec::new(),
@@ -121,7 +121,7 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
                 let why = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
                 told(SentenceSign::Failed, failed(tracked, &why.unwrap_or_else(|| "time limit reached".to_owned())))
             }
-            Command::Verify(verify) => verified(tracked, &verify),
+            Command::Verify(verify) => verified(run, tracked, &verify),
             Command::Decide(decide) => decided(tracked, &decide),
             Command::Resume(resume) => {
                 let by = if resume.by == HUMAN { "a person" } else { &resume.by };
@@ -200,6 +200,11 @@ fn reported(tracked: &TrackedHandoff, report: &HandIn) -> Vec<EventSentence> {
 }
 
 /// Returns the warnings of rules about a report that counts.
+/// Says when it continues without an answer, if it does.
+fn or_silence(run: &Run, tracked: &TrackedHandoff) -> String {
+    flow::lapses_at(run, tracked).map(|at| format!("; {}", lapses(at))).unwrap_or_default()
+}
+
 fn warned(document: &WrittenDocument) -> Option<String> {
     let first = brief(document.warnings.first()?);
     match document.warnings.len() - 1 {
@@ -276,7 +281,7 @@ fn failed(tracked: &TrackedHandoff, why: &str) -> String {
     format!("{attempt}{}{next}", brief(why))
 }
 
-fn verified(tracked: &TrackedHandoff, verify: &Verify) -> Vec<EventSentence> {
+fn verified(run: &Run, tracked: &TrackedHandoff, verify: &Verify) -> Vec<EventSentence> {
     let told = |sign, text: String| vec![sentence(sign, tracked, text)];
     match (&verify.verdict, &tracked.handoff.state) {
         (Verdict::Refuted { reasons, .. }, _) => {
@@ -289,10 +294,11 @@ fn verified(tracked: &TrackedHandoff, verify: &Verify) -> Vec<EventSentence> {
                 told(SentenceSign::Waits, format!("a person must decide: {open}"))
             }
             (None, None) if tracked.step.role == Role::Gate => {
-                told(SentenceSign::Waits, "a person must decide".to_owned())
+                told(SentenceSign::Waits, format!("a person must decide{}", or_silence(run, tracked)))
             }
             (None, _) => {
-                told(SentenceSign::Waits, format!("{}; a person must approve it", outcome(tracked, &verify.examined)))
+                let (outcome, silence) = (outcome(tracked, &verify.examined), or_silence(run, tracked));
+                told(SentenceSign::Waits, format!("{outcome}; a person must approve it{silence}"))
             }
         },
         (Verdict::Verified, _) if !tracked.passed() => told(SentenceSign::Failed, not_good(tracked)),

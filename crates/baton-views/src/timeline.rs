@@ -28,7 +28,7 @@ pub fn in_words(event: &Event) -> String {
     }
 }
 
-/// Says who sent a command through which door, where that is known; a name that was told already is not repeated.
+/// Returns who sent a command through which interface, where that is known; a name that was told already is not repeated.
 fn sent_by(author: Option<&CommandAuthor>, told: Option<&str>) -> String {
     match author {
         Some(CommandAuthor { name, door, .. }) if told == Some(name) => format!(" ({door})"),

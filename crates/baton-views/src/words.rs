@@ -74,6 +74,11 @@ pub fn ahead(time: Timestamp, now: Timestamp) -> String {
     format!("in {}", briefly(whole))
 }
 
+/// Writes until when an answer is waited for.
+pub fn lapses(at: Timestamp) -> String {
+    format!("continues without an answer at {}", at.strftime("%F %H:%M UTC"))
+}
+
 /// Returns the time between two others; none if the second is not later.
 pub fn span(from: Timestamp, to: Timestamp) -> Duration {
     Duration::try_from(to.duration_since(from)).unwrap_or_default()

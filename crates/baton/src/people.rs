@@ -134,6 +134,7 @@ mod sample {
             decided_before: Vec::new(),
             approval: None,
             approvals: Vec::new(),
+            lapses_at: None,
         }
     }
 }

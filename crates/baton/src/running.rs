@@ -9,7 +9,9 @@ mod workspace_lock;
 pub(crate) use claimant::is_dead;
 pub(crate) use launching::{launcher, scripts};
 pub(crate) use local_team::keep;
-pub(crate) use starting::{INPUT_OPTION, Started, changed_files, command_to_start, definition, new_run_id, run_id};
+pub(crate) use starting::{
+    INPUT_OPTION, Started, changed_files, command_to_start, definition, missing_programs, new_run_id, run_id,
+};
 pub(crate) use workspace_lock::held;
 
 use std::path::{Path, PathBuf};

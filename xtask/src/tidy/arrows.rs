@@ -7,7 +7,7 @@ use super::Violation;
 use super::package::Package;
 use crate::text_file::TextFile;
 
-/// Each crate, and those of ours it may depend on.
+/// Each crate, and the crates of this workspace that it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("baton-host", &[]),
     ("baton-protocol", &[]),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use baton_engine::agent::{EndedTurn, Job, Reply};
 use baton_engine::evidence::Transcript;
-use baton_engine::failure::{Code, Failure};
+use baton_engine::failure::{Code, CommandStream, Failure};
 use baton_host::open_regular;
 use baton_protocol::read::is_blockless;
 use baton_protocol::workflow::ReportFrom;
@@ -50,7 +50,7 @@ fn answer(ended: &ProcessEnd, asked: &AskedCommand<'_>) -> Result<Reply, Failure
 
 /// Finds the report: in the file that was named for it, on stdout, or as a file in the output directory.
 fn report(stdout: &[u8], asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
-    let said = text(stdout, "stdout");
+    let said = text(stdout, "stdout").map_err(on_standard_output);
     let unreadable = said.as_ref().err().cloned();
     let said = said.ok().filter(|text| !is_blank(text));
     let filed = match asked.report {
@@ -65,8 +65,16 @@ fn report(stdout: &[u8], asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
     match (found, unreadable) {
         (Some(found), _) => Ok(found),
         (None, Some(failure)) if asked.report != ReportFrom::File => Err(failure),
-        (None, _) => Err(refused(format!("the command ended without a report: {}", nowhere(asked)))),
+        (None, _) => {
+            let failure = refused(format!("the command ended without a report: {}", nowhere(asked)));
+            Err(if stdout.trim_ascii().is_empty() { failure } else { on_standard_output(failure) })
+        }
     }
+}
+
+/// Says where to look: what the command wrote to stdout tells most about this failure.
+fn on_standard_output(failure: Failure) -> Failure {
+    Failure { stream: Some(CommandStream::Stdout), ..failure }
 }
 
 /// Records how a transcript is now that its agent has ended, so that a later change can be noticed.
@@ -129,6 +137,7 @@ pub(super) fn in_output_directory(asked: &AskedCommand<'_>, said: Option<&str>) 
     Ok(found.pop().map(|file| {
         let source = file.path.strip_prefix(&asked.job.workspace).unwrap_or(&file.path).display().to_string();
         let path = std::path::absolute(&file.path).ok();
+        kept(&file.text, asked);
         Reply { text: file.text, source, path, ..Reply::default() }
     }))
 }

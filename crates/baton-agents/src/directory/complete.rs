@@ -126,7 +126,7 @@ impl Directory {
         let no_output = |fault: String| DirectoryError::NoOutput { schema: schema.to_owned(), fault };
         let copied = copied.ok_or_else(|| no_output("there is no artifact".to_owned()))?;
         if !self.schemas.has(schema) && !self.strict {
-            // An artifact that is not JSON is fine as long as nobody can tell.
+            // An artifact that is not JSON is fine as long as nothing says that it should be.
             self.check_schema(schema, &Value::Null, warnings)?;
             return Ok(false);
         }

@@ -69,7 +69,7 @@ impl Memory {
         let seen: &(dyn Any + Send + Sync) = moment.seen.as_ref();
         let Some(held) = seen.downcast_ref::<Held>() else { return };
         let Some(digest) = &moment.digest else { return };
-        // Without it nobody can tell after a crash what has changed, and that is what is told then.
+        // Without it, what has changed is unknown after a crash, and that is what is said then.
         let kept: io::Result<()> = keep(&self.state.measures(workspace, attempt), &file_of(digest), &held.text);
         drop(kept);
     }

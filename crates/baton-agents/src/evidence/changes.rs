@@ -44,7 +44,7 @@ pub(super) enum Trace {
     Never,
     /// It lies outside the workspace, through a link.
     Outside,
-    /// Nobody can tell, and why.
+    /// It is unknown, and why.
     Unknown(&'static str),
 }
 
@@ -57,7 +57,7 @@ pub(super) enum Trust {
     Any,
 }
 
-/// Why nobody can tell what has changed.
+/// Why it is unknown what has changed.
 const NOT_KNOWN: &str = "the earlier state of the workspace is not known";
 const FIRST_NOT_KNOWN: &str = "the state of the workspace before the first attempt is not known";
 
@@ -138,7 +138,7 @@ impl Changes {
         Changes { first, own_first, before, after, during, left_over, own }
     }
 
-    /// Lists what changed during this attempt; nothing if nobody can tell.
+    /// Lists what changed during this attempt; nothing if that is unknown.
     pub(super) fn listed(&self, most: usize) -> Vec<String> {
         let Ok(during) = self.during() else { return Vec::new() };
         // What is in the output directory is found there.
@@ -152,7 +152,7 @@ impl Changes {
         lines
     }
 
-    /// Returns what changed during this attempt; an error says why nobody can tell.
+    /// Returns what changed during this attempt; an error says why that is unknown.
     pub(super) fn during(&self) -> Result<&BTreeMap<String, Change>, &'static str> {
         match &self.before {
             None => Err(NOT_KNOWN),

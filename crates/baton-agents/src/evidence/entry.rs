@@ -26,12 +26,12 @@ pub(super) fn refuted(rule: &Rule, claim: impl Into<String>, seen: impl Into<Str
     entry(rule, ClaimFinding::Refuted, claim, seen)
 }
 
-/// Puts down that nobody can tell whether an agent did what it may not do: a person must look.
+/// Notes that it is unknown whether an agent did what it may not do: a person must look.
 pub(super) fn unchecked(rule: &Rule, claim: impl Into<String>, seen: impl Into<String>) -> ExaminedClaim {
     ExaminedClaim { asks_person: true, ..entry(rule, ClaimFinding::Unverifiable, claim, seen) }
 }
 
-/// Puts down that nobody can tell.
+/// Notes that it cannot be verified.
 pub(super) fn unverifiable(rule: &Rule, claim: impl Into<String>, seen: impl Into<String>) -> ExaminedClaim {
     entry(rule, ClaimFinding::Unverifiable, claim, seen)
 }

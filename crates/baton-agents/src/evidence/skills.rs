@@ -129,7 +129,7 @@ impl Seen {
         }
     }
 
-    /// Returns why nobody can tell.
+    /// Returns why it cannot be verified.
     fn unseen(&self) -> &'static str {
         match self.source {
             Source::Transcript(Coverage::Part) => "but parts of the transcript cannot be read",

@@ -73,7 +73,7 @@ impl Environment {
         Environment { variables: variables.into_iter().collect() }
     }
 
-    /// Adds those of ours that are named, also by a pattern.
+    /// Adds the variables of this process that are named, also by a pattern.
     pub fn inherit(&mut self, names: &[String]) {
         let named: Vec<&str> = names.iter().map(String::as_str).collect();
         let ours: Vec<(OsString, OsString)> = env::vars_os().collect();

@@ -8,7 +8,7 @@ const EVERYBODY: [u32; 3] = [0, 0, u32::MAX];
 /// A user namespace that we are in, other than the one that the machine starts with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserNamespace {
-    /// Who we are outside of it, by number; `None` if nobody can tell.
+    /// Who we are outside of it, by number; `None` if that is unknown.
     pub outside: Option<u32>,
 }
 

@@ -43,7 +43,7 @@ impl Reset {
         clock.contains(':').then(|| Reset::Clock(clock.trim_end_matches('.').to_owned()))
     }
 
-    /// Returns the time, as seen from now; `None` if nobody can tell.
+    /// Returns the time, as seen from now; `None` if that is unknown.
     pub(super) fn after(&self, now: &Zoned) -> Option<Timestamp> {
         let until = match self {
             Reset::At(at) => *at,

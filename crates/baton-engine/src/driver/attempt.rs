@@ -19,7 +19,7 @@ use crate::evidence::{
     self, ChangedFiles, CheckCommand, CheckOutcome, ClaimFinding, ClaimKind, Content, Evidence, ExaminedClaim,
     KeptBytes, Moment, Scene, Transcript,
 };
-use crate::failure::{Code, Failure};
+use crate::failure::{Code, Failure, UNFIT_REPORT};
 use crate::handoff::{Digest, WrittenDocument};
 use crate::id::HandoffId;
 use crate::run::LastReport;
@@ -324,7 +324,7 @@ impl Trial {
             return unfit(message);
         }
         if !judgement.valid {
-            return unfit(format!("the report is not valid:\n{}", judged.told_errors()));
+            return unfit(format!("{UNFIT_REPORT}\n{}", judged.told_errors()));
         }
         let next = Successors::Agents(&self.yardstick.following);
         match judged.valid.and_then(|valid| answer::understand(valid.document, next)) {

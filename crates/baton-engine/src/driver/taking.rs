@@ -121,7 +121,7 @@ impl Driver {
         Ok(Ok(TakenRun { run, fence, workspace }))
     }
 
-    /// Lets a run that nobody drives begin again from a phase, or from the one that it came to last; what is open in it is
+    /// Lets a run without a driver begin again from a phase, or from the one that it came to last; what is open in it is
     /// called off. Whoever drives it next goes on there. Returns the phase.
     pub async fn begin_again(
         &self,

@@ -53,7 +53,7 @@ impl RunLoop<'_> {
                 self.races += 1;
                 Ok(true)
             }
-            // An id of ours belongs to somebody else, and always will. What has come out is recorded all the same.
+            // The id belongs to another handoff, and always will. The result is recorded all the same.
             Err(error @ StoreError::Taken { .. }) => {
                 let mut draft = Draft::new(&self.run, now);
                 for (id, fence, finished) in &results {

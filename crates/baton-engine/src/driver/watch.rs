@@ -11,7 +11,7 @@ use crate::door::Door;
 use crate::draft::Draft;
 use crate::evidence;
 use crate::flow;
-use crate::handoff::{Digest, Handoff, State, later};
+use crate::handoff::{Digest, Handoff, State};
 use crate::id::HandoffId;
 use crate::known::HowKnown;
 use crate::lifecycle::{Command, Decide, Decision};
@@ -142,14 +142,7 @@ impl RunLoop<'_> {
 
     /// Returns when an advisory gate goes on without an answer.
     pub(super) fn lapses_at(&self, tracked: &TrackedHandoff) -> Option<Timestamp> {
-        if !matches!(tracked.handoff.state, State::AwaitingPerson { .. }) {
-            return None;
-        }
-        // Nobody can tell which choice silence means.
-        let free = tracked.handoff.terms.choices.is_empty() && !needs_person(tracked);
-        let gate = flow::gate_of(&self.run, tracked).filter(|_| free)?;
-        let after = gate.after.filter(|_| gate.r#type == Some(GateType::Advisory))?;
-        Some(later(tracked.since, after.milliseconds))
+        flow::lapses_at(&self.run, tracked)
     }
 }
 
@@ -160,16 +153,11 @@ fn asked_about(handoff: &Handoff) -> Option<Digest> {
     Some(if votes.is_empty() { shown } else { Digest::of(format!("{}\n{}", shown.0, votes.join("\n")).as_bytes()) })
 }
 
-/// Returns whether the evidence left something open that only a person may let pass: neither checks nor silence do.
-fn needs_person(tracked: &TrackedHandoff) -> bool {
-    evidence::asks_person(&tracked.examined)
-}
-
 /// Returns the auto gates whose checks have all passed, with what they are shown by and which checks these are.
 fn passed_by_checks(run: &Run) -> Vec<(HandoffId, Digest, String)> {
     let passed = |tracked: &TrackedHandoff| {
         let gate = flow::gate_of(run, tracked).filter(|gate| gate.r#type == Some(GateType::Auto))?;
-        let is_free = tracked.handoff.terms.choices.is_empty() && !needs_person(tracked);
+        let is_free = tracked.handoff.terms.choices.is_empty() && !evidence::asks_person(&tracked.examined);
         let checks = flow::deciding_checks(gate);
         if !is_free || !have_passed(&tracked.examined, checks.len()) {
             return None;

@@ -5,6 +5,7 @@ use baton_protocol::model::terms::{GateType, HandoffKind};
 use baton_protocol::model::{Report, Request};
 use baton_protocol::wire::same_word;
 use baton_protocol::workflow::{CheckFields, GateFields};
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::enter::aside;
@@ -16,10 +17,10 @@ use super::{FlowFault, gate_evidence};
 use crate::approval::Approval;
 use crate::draft::Draft;
 use crate::evidence::{self, ExaminedClaim};
-use crate::handoff::{About, Ask, Digest, Note, State, Terms, WrittenDocument};
+use crate::handoff::{About, Ask, Digest, Note, State, Terms, WrittenDocument, later};
 use crate::handover;
 use crate::id::HandoffId;
-use crate::lifecycle::{Decide, Decision};
+use crate::lifecycle::{Decide, Decision, Route};
 use crate::people::{AgentQuestion, ExpectedReply, FailedCommand, Question};
 use crate::protection::gaps;
 use crate::run::{RecordFault, Run, TrackedHandoff};
@@ -134,10 +135,14 @@ fn approval_of<'r>(run: &'r Run, subject: &'r TrackedHandoff) -> Option<&'r Appr
 fn story(run: &Run, subject: &TrackedHandoff) -> String {
     let line = |tracked: &TrackedHandoff| {
         let ended = match (&tracked.handoff.state, &tracked.handoff.last_failure) {
-            (State::Failed { .. }, Some(failure)) => format!("failed: {}", first_line(&failure.to_string())),
+            (State::Failed { .. }, Some(failure)) => {
+                let told = trouble(run, tracked).as_ref().map_or_else(|| failure.to_string(), in_one_line);
+                format!("failed: {}", first_line(&told))
+            }
             (state, _) => state.name().to_string(),
         };
-        let route = tracked.route.as_ref().map(|route| format!("; then {}", route.to));
+        let to = |route: &Route| if route.to == HUMAN { "a person".to_owned() } else { route.to.clone() };
+        let route = tracked.route.as_ref().map(|route| format!("; then {}", to(route)));
         let (phase, visit) = (&tracked.step.phase, tracked.step.visit);
         format!("{phase} #{visit} ({}): {ended}{}", tracked.handoff.terms.to, route.unwrap_or_default())
     };
@@ -167,6 +172,18 @@ pub(crate) fn gate_of<'r>(run: &'r Run, tracked: &TrackedHandoff) -> Option<&'r 
         }
         _ => None,
     }
+}
+
+/// Returns when an advisory gate continues without an answer. Evidence that only a person may let pass stops it.
+pub fn lapses_at(run: &Run, tracked: &TrackedHandoff) -> Option<Timestamp> {
+    if !matches!(tracked.handoff.state, State::AwaitingPerson { .. }) {
+        return None;
+    }
+    // Silence does not pick one of several choices.
+    let free = tracked.handoff.terms.choices.is_empty() && !evidence::asks_person(&tracked.examined);
+    let gate = gate_of(run, tracked).filter(|_| free)?;
+    let after = gate.after.filter(|_| gate.r#type == Some(GateType::Advisory))?;
+    Some(later(tracked.since, after.milliseconds))
 }
 
 /// Returns the checks that decide a gate in place of a person; nobody but a person can choose.
@@ -211,19 +228,20 @@ pub fn question(run: &Run, tracked: &TrackedHandoff) -> Option<Question> {
         },
         ask,
         reply: ExpectedReply::of(&tracked.handoff)?,
-        title: title(run, tracked, trouble.as_ref()),
+        title: title(run, tracked, trouble.as_ref(), subject),
         text: said.unwrap_or_default(),
         items: items(run, tracked),
         choices: choices(tracked, &questions),
         questions,
         document: Some(document),
-        handed_in: subject.filter(|_| !is_check(trouble.as_ref())).and_then(handed_in),
+        handed_in: subject.filter(|subject| !is_failed_check(trouble.as_ref(), subject)).and_then(handed_in),
         trouble,
         examined: seen(run, subject.unwrap_or(tracked)),
         gaps: gaps(run),
         decided_before: decided_before(run, tracked),
         approval: tracked.handoff.terms.approval.clone(),
         approvals: tracked.handoff.approvals.clone(),
+        lapses_at: lapses_at(run, tracked),
         shown: tracked.handoff.shown().unwrap_or_else(|| Digest::of(b"")),
     })
 }
@@ -304,9 +322,9 @@ fn seen(run: &Run, tracked: &TrackedHandoff) -> Vec<ExaminedClaim> {
     }
 }
 
-/// Returns whether a command failed: then the trouble says what it did.
-fn is_check(trouble: Option<&FailedCommand>) -> bool {
-    trouble.is_some_and(|trouble| trouble.command.is_some())
+/// Returns whether a check failed: then the trouble says what it did, and names its phase.
+fn is_failed_check(trouble: Option<&FailedCommand>, subject: &TrackedHandoff) -> bool {
+    trouble.is_some() && subject.step.role == Role::Check
 }
 
 fn handed_in(subject: &TrackedHandoff) -> Option<WrittenDocument> {
@@ -351,7 +369,12 @@ fn choices(tracked: &TrackedHandoff, questions: &[AgentQuestion]) -> Vec<(String
     terms.choices.iter().map(meaning).collect()
 }
 
-fn title(run: &Run, tracked: &TrackedHandoff, trouble: Option<&FailedCommand>) -> String {
+fn title(
+    run: &Run,
+    tracked: &TrackedHandoff,
+    trouble: Option<&FailedCommand>,
+    subject: Option<&TrackedHandoff>,
+) -> String {
     let agent = &tracked.handoff.terms.to;
     let phase = &tracked.step.phase;
     match (&tracked.handoff.state, tracked.step.role) {
@@ -374,10 +397,11 @@ fn title(run: &Run, tracked: &TrackedHandoff, trouble: Option<&FailedCommand>) -
             format!("{phase}: {} is blocked{}", tracked.handoff.terms.from, reason.unwrap_or_default())
         }
         (_, _) => {
-            let failed = trouble.map(|trouble| match is_check(Some(trouble)) {
-                true => in_one_line(trouble),
-                false => format!("{phase}: {}", in_one_line(trouble)),
-            });
+            let failed =
+                trouble.map(|trouble| match subject.is_some_and(|subject| is_failed_check(Some(trouble), subject)) {
+                    true => in_one_line(trouble),
+                    false => format!("{phase}: {}", in_one_line(trouble)),
+                });
             let asked = || tracked.asked()?.gate.as_ref()?.items.first().map(|text| first_line(text).to_owned());
             failed.or_else(asked).unwrap_or_else(|| format!("{phase}: a person must decide"))
         }

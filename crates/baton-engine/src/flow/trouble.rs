@@ -6,9 +6,9 @@ use baton_protocol::model::Report;
 use serde_json::Value;
 
 use crate::answer;
-use crate::failure::{Code, CommandStream, Failure};
+use crate::failure::{CommandStream, Failure, UNFIT_REPORT};
 use crate::handoff::State;
-use crate::people::FailedCommand;
+use crate::people::{FailedCommand, FailureOutput};
 use crate::run::{Run, TrackedHandoff};
 use crate::step::Role;
 
@@ -18,25 +18,42 @@ const STDERR: &str = "stderr.log";
 /// Where it writes what goes to standard output.
 const STDOUT: &str = "stdout.log";
 
+/// Where its report is kept.
+const REPORT: &str = "report.md";
+
 /// Returns why a handoff failed; `None` if it did not.
 pub fn trouble(run: &Run, subject: &TrackedHandoff) -> Option<FailedCommand> {
     let report = subject.report().filter(|report| !answer::passes(report));
     match (&subject.handoff.state, &subject.handoff.last_failure, report) {
         (State::Failed { .. }, Some(failure), _) => {
             let (what, output) = told(&failure.to_string());
-            Some(FailedCommand { command: None, what, output, log: log(run, subject) })
+            let shows = if is_unfit(failure) { FailureOutput::Findings } else { FailureOutput::LastLines };
+            Some(FailedCommand { command: command(run, subject), what, output, shows, log: log(run, subject) })
         }
         (_, _, Some(report)) if subject.step.role == Role::Check => Some(of_check(run, subject, report)),
         _ => None,
     }
 }
 
-/// Returns the line of it that matters most: how it ended, and the last that was said.
+/// Returns the line of it that matters most: how it ended, and the last that was said, or the first thing that is wrong.
 pub(super) fn in_one_line(trouble: &FailedCommand) -> String {
-    match trouble.output.lines().rfind(|line| !line.trim().is_empty()) {
-        Some(last) => format!("{}: {}", trouble.what, last.trim()),
+    let mut lines = trouble.output.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line = match trouble.shows {
+        FailureOutput::LastLines => lines.next_back(),
+        FailureOutput::Findings => lines.next(),
+    };
+    match line {
+        Some(line) => format!("{}: {line}", trouble.what),
         None => trouble.what.clone(),
     }
+}
+
+/// Returns what was started: the command of an agent, or the program that it has a profile for.
+fn command(run: &Run, subject: &TrackedHandoff) -> Option<String> {
+    let located = run.definition.locate(&subject.step.phase)?;
+    let agent = located.definition.workflow.agent(&subject.handoff.terms.to)?;
+    let profile = || agent.profile.map(|profile| profile.as_str().to_owned());
+    agent.command.as_ref().map(ToString::to_string).or_else(profile)
 }
 
 fn of_check(run: &Run, subject: &TrackedHandoff, report: &Report) -> FailedCommand {
@@ -44,7 +61,8 @@ fn of_check(run: &Run, subject: &TrackedHandoff, report: &Report) -> FailedComma
     let located = run.definition.locate(&subject.step.phase);
     let command = located.and_then(|located| located.phase().check.as_ref().map(ToString::to_string));
     let what = format!("the check {} failed: {}", subject.step.phase, text("ended"));
-    FailedCommand { command, what, output: text("output"), log: log(run, subject) }
+    let shows = FailureOutput::LastLines;
+    FailedCommand { command, what, output: text("output"), shows, log: log(run, subject) }
 }
 
 /// Takes a message apart: its first line says what happened, the others what was said.
@@ -60,17 +78,20 @@ fn log(run: &Run, subject: &TrackedHandoff) -> Option<PathBuf> {
     let name = match subject.step.role {
         Role::Check => format!("verify-{}.log", located.phase().id()),
         _ => {
-            located.definition.workflow.agent(&handoff.terms.to)?.command.as_ref()?;
-            let is_on_stdout = handoff.last_failure.as_ref().is_some_and(is_on_stdout);
-            if is_on_stdout { STDOUT.to_owned() } else { STDERR.to_owned() }
+            command(run, subject)?;
+            match &handoff.last_failure {
+                Some(failure) if is_unfit(failure) => REPORT.to_owned(),
+                Some(Failure { stream: Some(CommandStream::Stdout), .. }) => STDOUT.to_owned(),
+                _ => STDERR.to_owned(),
+            }
         }
     };
     Some(run.attempt_folder(&handoff.id, handoff.fence).join(name))
 }
 
-/// Returns whether standard output tells more about a failure: there is the report that was refused.
-fn is_on_stdout(failure: &Failure) -> bool {
-    failure.code == Code::validation_failed() || failure.stream == Some(CommandStream::Stdout)
+/// Returns whether there was a report, and it was refused for what it says.
+fn is_unfit(failure: &Failure) -> bool {
+    failure.message.starts_with(UNFIT_REPORT)
 }
 
 #[cfg(test)]
@@ -85,8 +106,10 @@ mod tests {
             (what.as_str(), output.as_str()),
             ("PROCESSING_ERROR: the command ended with 3", "one\nthe index is gone")
         );
-        let trouble = FailedCommand { command: None, what, output, log: None };
+        let mut trouble = FailedCommand { command: None, what, output, shows: FailureOutput::LastLines, log: None };
         assert_eq!(in_one_line(&trouble), "PROCESSING_ERROR: the command ended with 3: the index is gone");
+        trouble.shows = FailureOutput::Findings;
+        assert_eq!(in_one_line(&trouble), "PROCESSING_ERROR: the command ended with 3: one");
         assert_eq!(told("TIMEOUT: too slow"), ("TIMEOUT: too slow".to_owned(), String::new()));
     }
 }

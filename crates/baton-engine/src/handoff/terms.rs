@@ -27,7 +27,7 @@ pub struct Terms {
     pub priority: Priority,
     /// Not to be claimed before this time.
     pub not_before: Option<Timestamp>,
-    /// Of no use after this time, in whatever state it is then.
+    /// When it expires, in whatever state it is then.
     pub deadline: Option<Timestamp>,
     /// How long one attempt may take, even with heartbeats.
     pub timeout_ms: Option<u64>,

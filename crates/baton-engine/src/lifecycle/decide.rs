@@ -1,4 +1,4 @@
-//! Decide: a person approves, rejects or answers. Bound to who, through which door, and to what was shown.
+//! Decide: a person approves, rejects or answers. Bound to who, through which interface, and to what was shown.
 
 use baton_protocol::wire::same_word;
 use jiff::Timestamp;
@@ -27,7 +27,7 @@ pub struct Decide {
     pub known: HowKnown,
     /// What they want to be called.
     pub label: Option<String>,
-    /// Through which door: the command line, the page, …
+    /// Through which interface: the command line, the page, …
     pub door: Door,
     /// What identifies all that the person was shown: [`Handoff::shown`].
     pub shown: Digest,
@@ -113,7 +113,7 @@ impl Decide {
         Who(&self.by, self.label.as_deref()).to_string()
     }
 
-    /// Returns through which door, and whether it was signed.
+    /// Returns through which interface, and whether it was signed.
     pub fn way(&self) -> String {
         match self.known {
             HowKnown::Signature(_) => format!("{}, signed", self.door),

@@ -31,7 +31,7 @@ impl Requeue {
             _ => return Err(Refusal::PartOfRun),
         }
         match handoff.state {
-            // A run that nobody drives may go back before it has ended.
+            // A run without a driver may go back before it has ended.
             State::Pending { .. } if self.from.is_some() => {
                 handoff.note(About::Requeued, &self.by, self.note.as_deref().unwrap_or("brought back"));
                 Ok(start_over(handoff, at))

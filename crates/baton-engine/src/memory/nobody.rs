@@ -74,7 +74,7 @@ pub fn begun(workflow: &str, at: Timestamp) -> Run {
     let mut model = StoreModel::default();
     let steps = vec![TransactionStep::Accept(Box::new(accept)), TransactionStep::Apply(id, claim)];
     model.carry_out(steps, at).expect("a run can be claimed");
-    Run::of_journal(&model.history(&run, 0, u32::MAX)).expect("it is what was written")
+    Run::of_journal(&model.history(&run, 0, u32::MAX)).expect("the journal is intact")
 }
 
 /// Makes a driver over the store of an engine, with [`Nobody`] around it.

@@ -68,6 +68,7 @@ fn alone(handoff: &Handoff, events: &[Event]) -> Option<Question> {
         decided_before: Vec::new(),
         approval: handoff.terms.approval.clone(),
         approvals: handoff.approvals.clone(),
+        lapses_at: None,
         shown,
     })
 }

@@ -111,7 +111,7 @@ impl RunCounters {
         self.failures.get(&(phase.to_owned(), failure.to_owned())).copied().unwrap_or_default()
     }
 
-    /// Returns how often the same work would have gone to and fro between the last agent and this one.
+    /// Returns how often the same work would have gone back and forth between the last agent and this one.
     ///
     /// Only the same phase with the same agent again is a return; two agents that work on one thing after the other are
     /// none.

@@ -98,7 +98,7 @@ pub(super) struct StoredRefused<'s> {
     author: Option<StoredAuthor<'s>>,
 }
 
-/// Who sent a command, and through which door.
+/// Who sent a command, and through which interface.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredAuthor<'s> {
     name: Cow<'s, str>,

@@ -148,6 +148,36 @@ fn failure_is_told_with_the_line_that_matters_and_the_log() {
     let trouble = question.trouble.unwrap();
     assert_eq!(trouble.output, "one\nthe index is gone");
     assert!(trouble.log.unwrap().ends_with(".baton/runs/r/build.1/1/stderr.log"));
+    assert_eq!(trouble.command.as_deref(), Some("./d"));
+    assert!(
+        question.text.contains("failed: PROCESSING_ERROR: the command ended with 3: the index is gone; then a person")
+    );
+}
+
+#[test]
+fn findings_of_a_refused_report_are_told_as_such_with_the_report() {
+    let text = flow("  - {id: build, agent: dev, retry: {max_retries: 0}}");
+    let message = "the report is not valid:\n1:2 missing-field: `outcome` is missing\n1:9 unknown-field: `x`";
+    let play = Play::of(&text).tell("build", [Act::Fails(message)]).play();
+    let question = baton_engine::flow::question(&play.run, play.find("build.failure.1")).unwrap();
+    assert!(
+        question.title.ends_with("the report is not valid: 1:2 missing-field: `outcome` is missing"),
+        "{question:?}"
+    );
+    let trouble = question.trouble.unwrap();
+    assert_eq!((trouble.shows.label(), trouble.output.lines().count()), ("findings", 2));
+    assert!(trouble.log.unwrap().ends_with("build.1/1/report.md"));
+}
+
+#[test]
+fn question_of_an_advisory_gate_says_when_it_lapses() {
+    let question = |gate: &str| {
+        let play = Play::of(&flow(&format!("  - {{id: ship, gate: {{{gate}, items: [The log]}}}}"))).play();
+        baton_engine::flow::question(&play.run, play.find("ship.1")).unwrap().lapses_at
+    };
+    assert!(question("type: advisory, after: 4h").is_some());
+    assert_eq!(question("type: blocking"), None);
+    assert_eq!(question("type: advisory, after: 4h, choices: {on: next}"), None, "silence does not choose");
 }
 
 #[test]

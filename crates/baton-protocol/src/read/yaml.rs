@@ -243,7 +243,8 @@ impl<'t> Builder<'t> {
 
     fn unknown_tag(&self, tag: &Tag, span: &Span) -> Trouble {
         let message = format!("unexpected tag {}", excerpt(&tag.to_string()));
-        self.trouble(&message, span).help("remove the tag")
+        let quoted = yaml_mistakes::not_a_tag(self.text, start(span));
+        self.trouble(&message, span).help(quoted.unwrap_or_else(|| "remove the tag".to_owned()))
     }
 
     fn trouble(&self, message: &str, span: &Span) -> Trouble {

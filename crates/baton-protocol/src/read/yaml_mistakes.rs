@@ -35,6 +35,8 @@ pub(super) fn explain(text: &str, at: usize, kind: &ErrorKind, info: &str) -> Tr
                     .help(format!("write `{quote}` where the text ends")),
             )
         }
+        // What follows an open quote is taken for its text until a line is not indented enough.
+        ErrorKind::InvalidQuotedScalarIndent => open_quote(text, at),
         ErrorKind::MappingValueNotAllowed => here.colon_in_text().or_else(|| here.indentation()),
         ErrorKind::SimpleKeyExpected => here.tab().or_else(|| here.no_space()).or_else(|| here.no_colon()),
         ErrorKind::ExpectedBlockMappingKey
@@ -59,6 +61,24 @@ pub(super) fn braces_as_key(text: &str, at: usize) -> Option<Trouble> {
     })
 }
 
+/// Explains a quote that was opened before a place and not closed.
+fn open_quote(text: &str, at: usize) -> Option<Trouble> {
+    let begins = |(quote, _): &(usize, &str)| text[..*quote].ends_with([' ', '[', '{', ',', '\n']);
+    let (begin, quote) = text[..at].rmatch_indices(['"', '\'']).find(begins)?;
+    Some(
+        Trouble::new("this quote is never closed", character_at(text, begin))
+            .help(format!("write `{quote}` where the text ends; indent the lines that it continues in")),
+    )
+}
+
+/// Returns how to write a text that begins with a `!`, which YAML takes for a tag.
+pub(super) fn not_a_tag(text: &str, at: usize) -> Option<String> {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let begin = start + text[start..at].rfind('!')?;
+    let is_local = !text[..begin].ends_with('!') && !text[begin + 1..].starts_with(['<', '!']);
+    is_local.then(|| format!("a text that begins with `!` is quoted: {}", Spot::new(text, begin).quoted_rest()))
+}
+
 /// A place in a text, with the line that it is in.
 struct Spot<'t> {
     text: &'t str,
@@ -79,10 +99,10 @@ impl<'t> Spot<'t> {
     /// Returns the rest of the line as a quoted text.
     fn quoted_rest(&self) -> String {
         let rest = self.line[self.at - self.start..].trim();
-        // Inside of braces the text ends before what follows it.
+        // Inside of braces and brackets the text ends before what follows it.
         let rest = rest.split(" #").next().unwrap_or(rest).trim_end();
         let before = &self.line[..self.at - self.start];
-        let is_inside = before.matches('{').count() > before.matches('}').count();
+        let is_inside = before.matches(['{', '[']).count() > before.matches(['}', ']']).count();
         let rest = if is_inside { until_brace(rest) } else { rest };
         if rest.contains('"') { format!("`'{}'`", rest.replace('\'', "''")) } else { format!("`\"{rest}\"`") }
     }
@@ -175,19 +195,19 @@ impl<'t> Spot<'t> {
     }
 }
 
-/// Returns what stands before the brace or comma that ends a value inside of braces.
+/// Returns what stands before the brace, bracket or comma that ends a value inside of braces.
 fn until_brace(text: &str) -> &str {
     let mut depth = 0_usize;
     let ends = |(_, letter): &(usize, char)| match letter {
-        '{' => {
+        '{' | '[' => {
             depth += 1;
             false
         }
-        '}' if depth > 0 => {
+        '}' | ']' if depth > 0 => {
             depth -= 1;
             false
         }
-        '}' | ',' => depth == 0,
+        '}' | ']' | ',' => depth == 0,
         _ => false,
     };
     let end = text.char_indices().find(ends).map_or(text.len(), |(end, _)| end);

@@ -3,6 +3,7 @@
 use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
 use crate::model::report::SuggestedNext;
+use crate::model::terms::Outcome;
 use crate::model::{Report, Request};
 use crate::wire::{Label, same_word};
 
@@ -15,7 +16,8 @@ rule! {
     /// - phase-block also: a `summary` that is blank
     /// - task: a `context_summary` of a report, or `instructions` of a request, that is blank
     /// - package: a `context.summary` that is blank
-    /// - native: the same as these; `next.context` is asked for where there is a `next`
+    /// - native: the same as these; `next.context` is asked for where there is a `next`, and a complete report that has
+    ///   neither this nor a `summary` says nothing at all
     ///
     /// Where the dialect requires the field, its absence is reported as `missing-field` instead. It is an error for
     /// task and phase-block, whose protocols demand it, and a warning elsewhere.
@@ -53,6 +55,10 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
 fn check_report(case: &Case<'_>, report: &Report, findings: &mut RuleFindings<'_>) {
     if report.summary.as_deref().is_some_and(is_blank) {
         findings.add("/summary", "the summary is blank", "say what was done and with what result, with names and numbers");
+    }
+    let is_mute = report.summary.is_none() && report.next_context().is_none() && report.next.is_none();
+    if case.dialect == Dialect::Native && report.outcome == Some(Outcome::Complete) && is_mute {
+        findings.add("", "the report does not say what was done", "add `summary`: what was done and with what result, with names and numbers");
     }
     let expected = case.is_block() || (case.dialect == Dialect::Native && report.next.is_some());
     if !expected || report.next.as_ref().is_some_and(is_last) {

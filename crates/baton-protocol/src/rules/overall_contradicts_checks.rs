@@ -97,7 +97,7 @@ fn contradiction(case: &Case<'_>, validate: &Validate, overall: bool) -> Option<
     }
 }
 
-/// Returns every check that says whether it passed, those of unknown names included.
+/// Returns every check that says whether it passed, those with unknown names included.
 pub(super) fn checks<'a>(case: &Case<'a>, validate: &'a Validate) -> impl Iterator<Item = (&'a str, bool)> {
     let known = validate.checks.as_ref().map(|checks| {
         [

@@ -1,4 +1,4 @@
-//! An answer of which nobody can tell what it answers.
+//! An answer that does not say what it answers.
 
 use super::{Case, RuleFindings};
 use crate::dialect::Dialect;

@@ -3,7 +3,7 @@
 use super::RuleFindings;
 use crate::diagnostic::excerpt;
 use crate::wire::{closest, fits, join, same_word};
-use crate::workflow::{WorkflowCase, HUMAN};
+use crate::workflow::{HUMAN, Profile, WorkflowCase};
 
 rule! {
     /// ## What it checks
@@ -44,8 +44,13 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
                 let message = format!("no agent of this workflow matches `{}`", excerpt(name));
                 return findings.add(&pointer, message, format!("known here: {}", known.join(", ")));
             }
+            let is_profile = Profile::parse(name).is_some();
             let help = match (closest(name, &known), known.is_empty()) {
                 (Some(close), _) => format!("did you mean `{close}`?"),
+                (None, _) if same_word(name, HUMAN) => {
+                    "a person is asked by a `gate`, or by `review: blocking` at the phase of an agent".to_owned()
+                }
+                (None, _) if is_profile => format!("declare it: `agents: {{{name}: {{profile: {name}}}}}`"),
                 (None, true) => {
                     format!("declare it: `agents: {{{}: {{command: ./agents/{}.sh}}}}`", excerpt(name), excerpt(name))
                 }

@@ -54,8 +54,10 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
             references.iter().filter_map(|reference| fault(case, reference, step, &items)).collect();
         // `phases.code-review` is read as a subtraction, so the rest of the name is not another mistake.
         let cut = faults.iter().find(|(_, help)| help.starts_with(IN_BRACKETS));
-        for (message, help) in cut.map_or(&faults[..], std::slice::from_ref) {
-            findings.add(&pointer, message, help);
+        let unknown = step.and_then(|step| hyphenated(case, &references, worked.text(), step));
+        match cut.or(unknown.as_ref()) {
+            Some((message, help)) => findings.add(&pointer, message, help),
+            None => faults.iter().for_each(|(message, help)| findings.add(&pointer, message, help)),
         }
     }
 }
@@ -130,6 +132,18 @@ fn unknown_phase(case: &WorkflowCase<'_>, id: &str, step: usize) -> Option<(Stri
         )),
         None => Some((format!("unknown phase `{}`", excerpt(id)), help_for(case, id, step))),
     }
+}
+
+/// Finds a phase with `-` in its name that is not there, neither in whole nor as what is before the `-`.
+fn hyphenated(case: &WorkflowCase<'_>, references: &[Reference], text: &str, step: usize) -> Option<(String, String)> {
+    let named = references.iter().filter(|reference| reference[0] == "phases").filter_map(|reference| reference.get(1));
+    let is_name = |letter: &char| letter.is_alphanumeric() || "-_".contains(*letter);
+    let mut unknown = named.filter(|id| unknown_phase(case, id, step).is_some());
+    unknown.find_map(|id| {
+        let (_, rest) = text.split_once(&format!("phases.{id}-"))?;
+        let whole = format!("{id}-{}", rest.chars().take_while(is_name).collect::<String>());
+        unknown_phase(case, &whole, step)
+    })
 }
 
 /// What expressions see of every phase, beside the fields of its report.

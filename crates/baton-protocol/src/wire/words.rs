@@ -34,10 +34,16 @@ pub fn closest<'w>(word: &str, known: &[&'w str]) -> Option<&'w str> {
     known
         .iter()
         .filter(|candidate| may_be_near(&word, candidate))
-        .map(|candidate| (strsim::jaro_winkler(&word, &candidate.to_ascii_lowercase()), *candidate))
+        .map(|candidate| (likeness(&word, &candidate.to_ascii_lowercase()), *candidate))
         .filter(|(score, _)| *score > 0.85)
         .max_by(|left, right| left.0.total_cmp(&right.0))
         .map(|(_, candidate)| candidate)
+}
+
+/// Returns how alike two words are, up to 1. The usual measure sees nothing in common between `dve` and `dev`.
+fn likeness(word: &str, candidate: &str) -> f64 {
+    let is_swapped = strsim::osa_distance(word, candidate) == 1 && strsim::levenshtein(word, candidate) == 2;
+    if is_swapped { 0.95 } else { strsim::jaro_winkler(word, candidate) }
 }
 
 /// Returns whether two words are worth a comparison: most pairs differ at both ends.

@@ -93,6 +93,12 @@ fn instead(place: &str, written: &Node<'_>) -> Option<String> {
         (_, Node::Object(_)) if place.ends_with("/views/#") => {
             return Some("write the name of a view, such as `state`, or `{state: status}` with its folder".to_owned());
         }
+        ("retry", Node::Number(_) | Node::Plain(_)) => {
+            return Some(format!("write it like this: `{{max_retries: {}}}`", number(written)?));
+        }
+        ("pass_when", Node::Number(_) | Node::Plain(_)) => {
+            return Some(format!("write it like this: `{{at_least: {}}}`", number(written)?));
+        }
         ("env", _) => return Some("write it like this: `[HOME, AWS_*]`".to_owned()),
         ("foreach", Node::List(_)) => {
             return Some("write an expression that gives a list: `inputs.tools`, or `\"['one', 'two']\"`".to_owned());
@@ -105,6 +111,14 @@ fn instead(place: &str, written: &Node<'_>) -> Option<String> {
     let (example, sample) = row(place)?;
     let given = text.map(quoted_if_needed).unwrap_or_else(|| sample.to_owned());
     Some(format!("write it like this: `{}`", example.replace("TEXT", &given)))
+}
+
+fn number(written: &Node<'_>) -> Option<String> {
+    match written {
+        Node::Number(number) => Some(number.to_string()),
+        Node::Plain(text) => Some(text.to_string()),
+        _ => None,
+    }
 }
 
 /// Returns a text as it can be between braces and brackets.

@@ -6,7 +6,7 @@ pub use words::{OWN_FILTERS, other_operator, unknown_word};
 
 use std::fmt;
 
-use minijinja::Environment;
+use minijinja::{Environment, Error, ErrorKind, Expression};
 
 /// A name in an expression, with the names behind its dots: `phases.review.verdict`.
 pub type Reference = Vec<String>;
@@ -32,10 +32,21 @@ impl From<minijinja::Error> for SyntaxFault {
     }
 }
 
+/// Compiles an expression, all of it. Every place that compiles one goes through here.
+pub fn whole_expression<'e>(environment: &'e Environment<'e>, text: &'e str) -> Result<Expression<'e, 'e>, Error> {
+    let expression = environment.compile_expression(text)?;
+    // The template engine takes a character that it cannot read for the end if a text in quotes is before it:
+    // `inputs.x == 'y' && false` would be `inputs.x == 'y'`. Inside of brackets it misses the closing one.
+    match environment.compile_expression(&format!("({text}\n)")) {
+        Ok(_) => Ok(expression),
+        Err(_) => Err(Error::new(ErrorKind::SyntaxError, "unexpected input after expression")),
+    }
+}
+
 /// Finds the names that an expression uses; the error says why it is not valid.
 pub fn of_expression(text: &str) -> Result<Vec<Reference>, SyntaxFault> {
     let environment = Environment::new();
-    let expression = environment.compile_expression(text)?;
+    let expression = whole_expression(&environment, text)?;
     Ok(references(expression.undeclared_variables(true), text))
 }
 
@@ -87,6 +98,35 @@ mod tests {
         assert_eq!(names("phases['p0-check'] is defined"), ["phases", "phases.p0-check"]);
         let template = of_template("{% for x in inputs.list %}{{ x }}{{ run.id }}{% endfor %}").expect("a template");
         assert_eq!(template, [vec!["inputs", "list"], vec!["run", "id"]]);
+    }
+
+    #[test]
+    fn nothing_behind_an_unreadable_character_is_dropped() {
+        for left in [
+            "'y'",
+            "x == 'y'",
+            "x == \"y\"",
+            "x == 1",
+            "x",
+            "f('y')",
+            "['y']",
+            "x is defined",
+            "x | default('y')",
+            "('y')",
+        ] {
+            assert_eq!(of_expression(left).err(), None, "{left}");
+            for mark in ["&", "&&", "$", "?", "@", "#", "\\", "`", ";", "^", "§", "’", "\u{a0}", "!", "= ="] {
+                for right in ["", " false", " 'z'", ") or ('z'", " and false"] {
+                    let text = format!("{left} {mark}{right}");
+                    assert!(of_expression(&text).is_err(), "{text}");
+                    for template in [format!("{{{{ {text} }}}}"), format!("{{% if {text} %}}{{% endif %}}")] {
+                        assert!(of_template(&template).is_err(), "{template}");
+                    }
+                }
+            }
+        }
+        assert!(of_expression("'a' ~ 'b'  \n").is_ok());
+        assert!(of_expression("'& $ ?' == inputs.x").is_ok());
     }
 
     #[test]

@@ -15,7 +15,13 @@ pub enum WorkedText<'w> {
     Template(&'w str),
 }
 
-impl WorkedText<'_> {
+impl<'w> WorkedText<'w> {
+    /// Returns it as it is written.
+    pub fn text(self) -> &'w str {
+        let (WorkedText::Expression(text) | WorkedText::Template(text)) = self;
+        text
+    }
+
     /// Finds out which names it uses; the error says why it cannot be read.
     pub fn references(self) -> Result<Vec<Reference>, SyntaxFault> {
         match self {

@@ -24,7 +24,7 @@ const END_TIME_MAX: Duration = Duration::from_secs(60);
 /// A standby says `read-only connections`.
 const READY: &str = "database system is ready to accept";
 
-/// The postmaster, a child of ours; the other processes are children of its.
+/// The postmaster, a child of this process; the other processes are its children.
 #[derive(Debug)]
 pub(super) struct Server {
     postmaster: Child,

@@ -65,7 +65,7 @@ fn acknowledgment(fact: &Fact) -> Option<Map<String, Value>> {
     Some(told)
 }
 
-/// Returns who sent a document, and through which door, where that is known.
+/// Returns who sent a document, and through which interface, where that is known.
 fn sent_by(author: Option<&CommandAuthor>) -> Option<(String, Value)> {
     let CommandAuthor { name, known, door } = author?;
     Some(("sent_by".to_owned(), json!({ "name": name, "known": form::known(known), "door": door })))

@@ -46,7 +46,7 @@ fn border(node: &GraphNode) -> &'static str {
     match (node.mark.as_ref().map(|mark| mark.progress), node.kind) {
         (Some(NodeProgress::Done), _) => "#2f855a",
         (Some(NodeProgress::Running), _) => "#2b6cb0",
-        (Some(NodeProgress::Waiting), _) | (None, NodeKind::Gate) => "#b7791f",
+        (Some(NodeProgress::Waiting | NodeProgress::Left), _) | (None, NodeKind::Gate) => "#b7791f",
         (Some(NodeProgress::Failed), _) => "#c53030",
         (Some(NodeProgress::Skipped | NodeProgress::Stopped), _) => "#888888",
         (None, NodeKind::Helper | NodeKind::Person) => "#7c4dbd",

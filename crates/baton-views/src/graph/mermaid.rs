@@ -32,7 +32,7 @@ fn colors(progress: NodeProgress) -> (&'static str, &'static str) {
     match progress {
         NodeProgress::Done => ("#d9f2e0", "#2f855a"),
         NodeProgress::Running => ("#d9e8fb", "#2b6cb0"),
-        NodeProgress::Waiting => ("#fff4d6", "#b7791f"),
+        NodeProgress::Waiting | NodeProgress::Left => ("#fff4d6", "#b7791f"),
         NodeProgress::Failed => ("#fde0e0", "#c53030"),
         NodeProgress::Skipped | NodeProgress::Stopped => ("#eeeeee", "#888888"),
     }

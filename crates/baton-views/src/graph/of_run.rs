@@ -53,6 +53,13 @@ pub fn marked(run: &Run, now: Timestamp) -> Graph {
     graph
 }
 
+/// Says that nobody works on what a run was at: no process drives it any more.
+pub fn without_driver(mut graph: Graph) -> Graph {
+    let marks = graph.nodes.iter_mut().filter_map(|node| node.mark.as_mut());
+    marks.filter(|mark| mark.progress == NodeProgress::Running).for_each(|mark| mark.progress = NodeProgress::Left);
+    graph
+}
+
 /// Adds a visit to what was seen of a node.
 fn see<K: Ord>(entry: Entry<'_, K, SeenNode>, tracked: &TrackedHandoff, run: &Run, now: Timestamp) {
     let node = entry.or_insert(SeenNode { progress: NodeProgress::Done, visits: 0, took: Duration::ZERO });

@@ -5,7 +5,7 @@ mod text;
 
 use std::fmt::Write;
 
-use super::{EdgeKind, Graph, GraphEdge, GraphNode, NodeKind};
+use super::{EdgeKind, Graph, GraphEdge, GraphNode, NodeKind, NodeProgress};
 use layout::{Layout, Path, Point, Rect, layout};
 
 /// How round a turn is.
@@ -151,7 +151,11 @@ height=\"{height:.1}\" rx=\"{:.1}\"/><text class=\"pilltext\" x=\"{:.1}\" y=\"{:
         return;
     }
     let shape = if is_box { "group" } else { "box" };
-    let progress = node.mark.as_ref().map(|mark| mark.progress.as_str()).unwrap_or_default();
+    let progress = match node.mark.as_ref().map(|mark| mark.progress) {
+        Some(NodeProgress::Left) => NodeProgress::Waiting.as_str(),
+        Some(progress) => progress.as_str(),
+        None => "",
+    };
     let _ = writeln!(
         picture,
         "<g class=\"{kind} {progress}\"><rect class=\"{shape}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use baton_protocol::workflow;
 
-use super::{Graph, NodeMark, NodeProgress, dot, mermaid, shorten, svg};
+use super::{Graph, NodeMark, NodeProgress, dot, mermaid, of_run, shorten, svg};
 
 const TEAM: &str = "name: team
 agents: {developer: {queue: true}, reviewer: {queue: true}, security: {queue: true}}
@@ -291,6 +291,17 @@ fn a_run_adds_its_marks() {
     }
     assert!(mermaid::render(&graph).contains("class n2 done"));
     assert!(dot::render(&graph).contains("done: 2 visits, 3.1 s"));
+}
+
+#[test]
+fn what_a_run_without_a_driver_was_at_is_not_running() {
+    let mut graph = graph(TEAM);
+    graph.mark("design", NodeMark { progress: NodeProgress::Done, text: String::new() });
+    graph.mark("each/make", NodeMark { progress: NodeProgress::Running, text: "3.1 s".to_owned() });
+    let graph = of_run::without_driver(graph);
+    let shown = texts(&svg::render(&graph));
+    assert!(shown.contains(&"not running · 3.1 s".to_owned()) && shown.contains(&"done".to_owned()), "{shown:#?}");
+    assert!(mermaid::render(&graph).contains("classDef left ") && !dot::render(&graph).contains("\nrunning"));
 }
 
 #[test]

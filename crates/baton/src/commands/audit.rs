@@ -1,4 +1,4 @@
-//! `baton audit`: proves that the journal is what was written, anchors it, and writes the archive of a project.
+//! `baton audit`: verifies that the journal is intact, anchors it, and writes the archive of a project.
 
 mod anchor;
 mod export;

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use baton_host::atomic_file;
-use baton_views::graph::of_run::marked;
+use baton_views::graph::of_run::{marked, without_driver};
 use baton_views::graph::{Graph, dot, mermaid, svg};
+use baton_views::standing::RunStanding;
 use clap::{Args, ValueEnum};
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
+use crate::running;
 use crate::store::{Access, Session, StoreOptions};
 use crate::workflow_file;
 
@@ -108,6 +110,9 @@ fn of_run(options: &Options, output: &Output) -> Result<Option<Graph>, CommandEr
             };
         };
         let run = session.engine.run(&root.run).await?.run;
-        Ok(Some(marked(&run, session.now())))
+        let inside = run.handoffs().map(|tracked| &tracked.handoff);
+        let standing = RunStanding::of(&run.root().handoff, inside, session.now(), running::is_dead);
+        let graph = marked(&run, session.now());
+        Ok(Some(if standing.driver().is_some() { graph } else { without_driver(graph) }))
     })
 }

@@ -28,7 +28,7 @@ baton init --claude-code --codex --dry-run\n  baton init --undo"
 )]
 #[command(group = clap::ArgGroup::new("hooks").multiple(true).args(["claude_code", "codex", "gemini", "opencode", "undo"]))]
 pub(crate) struct Options {
-    /// The project
+    /// The project; made if it is not there
     #[arg(value_name = "DIR", default_value = ".")]
     project: PathBuf,
     /// Write this example instead of the small start
@@ -75,11 +75,11 @@ impl Options {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let project = fs::canonicalize(&options.project)
-        .map_err(|error| CommandError::usage(format!("cannot open {}: {error}", options.project.display())))?;
+    let unusable = |error| CommandError::usage(format!("cannot open {}: {error}", options.project.display()));
     if !options.is_about_hooks() {
-        return start(options, &project, output);
+        return start(options, &std::path::absolute(&options.project).map_err(unusable)?, output);
     }
+    let project = fs::canonicalize(&options.project).map_err(unusable)?;
     let plan = if options.undo { init::plan_undo } else { init::plan };
     let set_up = plan(&project, &options.agents())?;
     if !options.dry_run {
@@ -106,9 +106,11 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 fn start(options: &Options, project: &Path, output: &Output) -> Result<Exit, CommandError> {
     let set_up = init::plan_start(project, options.from)?;
     if !options.dry_run {
+        fs::create_dir_all(project)
+            .map_err(|error| CommandError::usage(format!("cannot make {}: {error}", options.project.display())))?;
         set_up.carry_out(project)?;
     }
-    let next = init::next_command(options.from);
+    let next = init::next_command(&options.project, options.from);
     if options.json {
         let mut form = form(options, &set_up);
         form["next"] = json!(next);

@@ -55,7 +55,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         true => output.note(&format!("no such handoff in {}", session.location)),
         false => {
             let not_passed = session.run(session.engine.not_passed(&handoffs))?;
-            output.data(&render::handoff::table(&handoffs, &not_passed, session.now(), output.width()))?;
+            output.data(&render::handoff::table(&handoffs, &not_passed, session.now(), output.paint()))?;
         }
     }
     if let Some(last) = next {

@@ -122,7 +122,7 @@ async fn prune(
     Ok(pruned)
 }
 
-/// Returns the runs whose journal is what was written. One that is not is evidence: it stays.
+/// Returns the runs whose journal is intact. One that was changed is evidence: it stays.
 async fn sound(
     session: &Session,
     runs: &[RunId],

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use crate::command_error::{CommandError, Exit};
 use crate::guard;
 use crate::output::Output;
-use crate::render::columns::{columns, fitted, widest};
+use crate::render::columns::{tinted, widest};
+use crate::render::sheet::Paint;
 use crate::sending::parse_agent;
 use crate::store::{Access, Session, StoreOptions};
 
@@ -123,7 +124,7 @@ fn list(listing: &Listing, output: &Output) -> Result<Exit, CommandError> {
     } else if queues.is_empty() {
         output.note("nothing was sent yet");
     } else {
-        output.data(&table(&queues, output.width()))?;
+        output.data(&table(&queues, output.paint()))?;
     }
     Ok(Exit::Done)
 }
@@ -135,7 +136,7 @@ fn described(queue: &Queue) -> String {
 }
 
 /// Lists the queues. On a terminal that has no room for all columns, those go that have nothing to tell.
-fn table(queues: &[(Queue, BTreeMap<StateName, u64>)], terminal: Option<usize>) -> String {
+fn table(queues: &[(Queue, BTreeMap<StateName, u64>)], paint: Paint) -> String {
     const TITLES: [&str; 10] =
         ["AGENT", "PENDING", "CLAIMED", "VERIFYING", "BLOCKED", "PERSON", "COMPLETED", "FAILED", "CANCELLED", "QUEUE"];
     let mut rows = vec![TITLES.map(str::to_owned).to_vec()];
@@ -146,14 +147,14 @@ fn table(queues: &[(Queue, BTreeMap<StateName, u64>)], terminal: Option<usize>) 
     }));
     let is_zero = |index: usize| rows.iter().skip(1).all(|row| row[index] == "0");
     let empty: Vec<&str> = (1..TITLES.len() - 1).filter(|index| is_zero(*index)).map(|index| TITLES[index]).collect();
-    match terminal.filter(|columns| widest(&rows) > *columns) {
-        Some(columns) => {
+    match paint.terminal.filter(|columns| widest(&rows) > *columns) {
+        Some(_) => {
             let kept = |row: &Vec<String>| {
                 let cells = row.iter().zip(TITLES).filter(|(_, title)| !empty.contains(title));
                 cells.map(|(cell, _)| cell.clone()).collect()
             };
-            fitted(rows.iter().map(kept).collect(), Some(columns), &[])
+            tinted(rows.iter().map(kept).collect(), paint, &[])
         }
-        None => columns(&rows),
+        None => tinted(rows, paint, &[]),
     }
 }

@@ -59,6 +59,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     if options.simulate {
         return simulation::show(&definition, options.show.json, output);
     }
+    running::missing_programs(&definition, &config).iter().for_each(|told| output.note(&format!("warning: {told}")));
     let session = Session::open(&options.store, Access::Change, output)?;
     refuse_existing(options, &session)?;
     let id = options.id.clone().unwrap_or_else(|| running::run_id(&definition));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::list::Page;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
-use crate::render::columns::fitted;
+use crate::render::columns::tinted;
 use crate::running;
 use crate::store::{Access, Session, StoreOptions};
 
@@ -74,7 +74,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             listed.handoffs.to_string(),
         ]
     }));
-    output.data(&fitted(rows, output.width(), &DISPENSABLE))?;
+    output.data(&tinted(rows, output.paint(), &DISPENSABLE))?;
     if let Some(last) = next {
         output.note(&format!("{} shown; --after {last} shows the next ones, --all shows all", listed.len()));
     }

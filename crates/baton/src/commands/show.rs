@@ -64,7 +64,7 @@ fn question(session: &Session, handoff: &Handoff) -> Result<Option<Question>, Co
     Ok(session.run(session.engine.question(handoff))?)
 }
 
-/// Shows the handoffs of a run that nobody drives, such as those of a session.
+/// Shows the handoffs of a run without a driver, such as those of a session.
 fn show_session(session: &Session, handoffs: &[Handoff], json: bool, output: &Output) -> Result<Exit, CommandError> {
     if json {
         let run = handoffs.first().map(|handoff| &handoff.run);
@@ -72,7 +72,7 @@ fn show_session(session: &Session, handoffs: &[Handoff], json: bool, output: &Ou
         output.json(&json!({ "version": 1, "run": run, "handoffs": handoffs }))?;
     } else {
         // Those of a session have neither checks nor groups.
-        output.data(&render::handoff::table(handoffs, &HashSet::new(), session.now(), output.width()))?;
+        output.data(&render::handoff::table(handoffs, &HashSet::new(), session.now(), output.paint()))?;
     }
     Ok(Exit::Done)
 }
@@ -106,7 +106,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Ok(Exit::Done);
     }
     let passed = session.run(session.engine.not_passed(std::slice::from_ref(&handoff)))?.is_empty();
-    let mut text = render::handoff::lines(&handoff, passed, session.now(), output.width());
+    let mut text = render::handoff::lines(&handoff, passed, session.now(), output.paint());
     let mut sheet = Sheet::new(output.paint());
     match question {
         Some(question) => {

@@ -57,6 +57,10 @@ fn inside(project: &Path, path: &Path, folder: &Path) -> io::Result<()> {
 
 /// Looks whether the folders of a file are folders; returns the innermost one that is there.
 fn check_folders(project: &Path, change: &FileChange) -> Result<PathBuf, CommandError> {
+    if look(project)?.is_none() {
+        let there = project.ancestors().find(|folder| folder.exists());
+        return Ok(there.unwrap_or(project).to_owned());
+    }
     let mut inner = project.to_owned();
     let names: Vec<_> = Path::new(&change.path).parent().into_iter().flat_map(Path::components).collect();
     for name in names {

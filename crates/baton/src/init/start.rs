@@ -45,8 +45,13 @@ pub(crate) fn plan_start(project: &Path, example: Option<Example>) -> Result<Set
 }
 
 /// Returns the command that runs what was written. Examples want a folder of their own to work in.
-pub(crate) fn next_command(example: Option<Example>) -> &'static str {
-    if example.is_some() { "baton run --workspace work" } else { "baton run" }
+pub(crate) fn next_command(project: &Path, example: Option<Example>) -> String {
+    let run = if example.is_some() { "baton run --workspace work" } else { "baton run" };
+    if project == Path::new(".") {
+        run.to_owned()
+    } else {
+        format!("cd {} && {run}", baton_host::quoted(&project.to_string_lossy()))
+    }
 }
 
 fn created(project: &Path, path: &str, text: String) -> Result<FileChange, CommandError> {

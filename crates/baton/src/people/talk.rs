@@ -33,6 +33,11 @@ pub(crate) trait Screen: Send + Sync {
     fn paint(&self) -> Paint {
         Paint::new(false, None)
     }
+
+    /// Returns how many lines it shows at once, if that is known.
+    fn rows(&self) -> Option<usize> {
+        None
+    }
 }
 
 impl Screen for Output {
@@ -42,6 +47,10 @@ impl Screen for Output {
 
     fn paint(&self) -> Paint {
         self.paint_beside()
+    }
+
+    fn rows(&self) -> Option<usize> {
+        Some(self.size_beside().rows)
     }
 }
 

@@ -7,6 +7,7 @@ use baton_engine::door::Door;
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::{People, Question, Response};
 use baton_protocol::printable;
+use baton_views::question::heading;
 use tokio::sync::Mutex;
 
 use super::keyboard::{Keyboard, forget_what_was_typed};
@@ -15,6 +16,9 @@ use super::talk::{Screen, Talk};
 use crate::exhibits::Exhibits;
 use crate::guard::Person;
 use crate::render;
+
+/// How many rows the menu below a question needs.
+const MENU_ROWS: usize = 4;
 
 /// Asks at the terminal.
 pub(crate) struct Terminal {
@@ -82,7 +86,13 @@ impl<'a> Asking<'a> {
         if let Some(line) = talk.keyboard.typed_before().filter(|line| !line.trim().is_empty()) {
             talk.tell(&format!("ignored, because nothing was asked: {line}"));
         }
-        screen.write(&format!("\n{}", render::question::lines(question, talk.paint())));
+        let shown = render::question::lines(question, talk.paint());
+        screen.write(&format!("\n{shown}"));
+        // What is asked has scrolled out of sight.
+        if screen.rows().is_some_and(|rows| shown.lines().count() + MENU_ROWS > rows) {
+            screen.write("\n");
+            talk.tell(&format!("above: {}; `v` shows it page by page", heading(question)));
+        }
         Asking { talk, was_taken_back: &mut desk.was_taken_back, in_doubt, is_over: false }
     }
 
@@ -191,17 +201,24 @@ mod tests {
 
     /// Remembers what was written, and when drawing was held.
     #[derive(Default)]
-    struct Paper(StdMutex<String>);
+    struct Paper {
+        text: StdMutex<String>,
+        rows: Option<usize>,
+    }
 
     impl Paper {
         fn text(&self) -> String {
-            self.0.lock().expect("no panic").clone()
+            self.text.lock().expect("no panic").clone()
         }
     }
 
     impl Screen for Paper {
         fn write(&self, text: &str) {
-            self.0.lock().expect("no panic").push_str(text);
+            self.text.lock().expect("no panic").push_str(text);
+        }
+
+        fn rows(&self) -> Option<usize> {
+            self.rows
         }
 
         fn hold(&self, _handoff: &HandoffId) {
@@ -220,6 +237,21 @@ mod tests {
         let paper = Arc::new(Paper::default());
         let keyboard = Keyboard::reading(|| BufReader::new(reader));
         (Terminal::with_keyboard(paper.clone(), Person::named("ana"), keyboard), paper, writer)
+    }
+
+    #[tokio::test]
+    async fn what_is_asked_is_said_again_below_a_question_that_is_longer_than_the_screen() {
+        let question = sample::question("plan", ExpectedReply::Review);
+        let below = "above: plan (run-1.plan): work of writer, to be reviewed; `v` shows it page by page\n";
+        for (rows, times) in [(None, 0), (Some(24), 0), (Some(5), 1)] {
+            let (reader, writer) = std::io::pipe().expect("a pipe");
+            drop(writer);
+            let paper = Arc::new(Paper { rows, ..Paper::default() });
+            let keyboard = Keyboard::reading(|| BufReader::new(reader));
+            let terminal = Terminal::with_keyboard(paper.clone(), Person::named("ana"), keyboard);
+            assert_eq!(terminal.decide(&question).await, None);
+            assert_eq!(paper.text().matches(below).count(), times, "{rows:?}:\n{}", paper.text());
+        }
     }
 
     async fn said(question: &Question, typed: &str) -> Option<(Decision, Option<String>)> {

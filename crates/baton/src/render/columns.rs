@@ -1,7 +1,9 @@
 //! Text in columns, as wide as a terminal shows it: a Chinese character or an emoji takes two columns, an accent none.
 
-use baton_views::words::{cut, one_line};
+use baton_views::words::{DID_NOT_PASS, cut, one_line};
 use unicode_width::UnicodeWidthStr as _;
+
+use super::sheet::{Paint, Tint};
 
 /// Returns how many columns of a terminal a text takes.
 pub(crate) fn width(text: &str) -> usize {
@@ -24,9 +26,47 @@ pub(crate) fn columns<R: AsRef<[String]>>(rows: &[R]) -> String {
 /// shortened. Long cells give way first, then columns in the order of `dispensable`, and the first column last: it holds what is
 /// typed again.
 pub(crate) fn fitted(rows: Vec<Vec<String>>, terminal: Option<usize>, dispensable: &[&str]) -> String {
+    aligned(&shortened(rows, terminal, dispensable), &[])
+}
+
+/// Does the same as [`fitted`] in colour, where it is wanted: faint titles, and what a column with such a title says about how
+/// things stand.
+pub(crate) fn tinted(rows: Vec<Vec<String>>, paint: Paint, dispensable: &[&str]) -> String {
+    let rows = shortened(rows, paint.terminal, dispensable);
+    let plain = aligned(&rows, &[]);
+    let (Some(titles), Some(title_line)) = (rows.first(), plain.lines().next()) else { return plain };
+    let widths = widths(&rows);
+    let mut text = paint.tint(Tint::Faint, title_line) + "\n";
+    for row in &rows[1..] {
+        let cell = |((cell, columns), title): ((&String, &usize), &String)| {
+            let gap = " ".repeat(columns.saturating_sub(width(cell)));
+            let tint = ["STATE", "QUEUE"].contains(&title.as_str()).then(|| standing(cell)).flatten();
+            tint.map_or_else(|| cell.clone(), |tint| paint.tint(tint, cell)) + &gap
+        };
+        let cells: Vec<String> = row.iter().zip(&widths).zip(titles).map(cell).collect();
+        text.push_str(cells.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// Returns the tint of words that say how something stands.
+pub(crate) fn standing(words: &str) -> Option<Tint> {
+    let begins = |known: &[&str]| known.iter().any(|known| words.starts_with(known));
+    match () {
+        () if begins(&["failed"]) || words.contains(DID_NOT_PASS) => Some(Tint::Red),
+        () if begins(&["completed"]) => Some(Tint::Green),
+        () if begins(&["cancelled"]) => Some(Tint::Faint),
+        () if begins(&["claimed", "verifying", "driven by"]) => Some(Tint::Cyan),
+        () if begins(&["awaiting", "waits", "blocked", "not running", "paused"]) => Some(Tint::Yellow),
+        () => None,
+    }
+}
+
+fn shortened(rows: Vec<Vec<String>>, terminal: Option<usize>, dispensable: &[&str]) -> Vec<Vec<String>> {
     let clean = |row: Vec<String>| row.iter().map(|cell| one_line(cell)).collect();
     let mut rows: Vec<Vec<String>> = rows.into_iter().map(clean).collect();
-    let Some(columns) = terminal else { return aligned(&rows, &[]) };
+    let Some(columns) = terminal else { return rows };
     for title in dispensable {
         let mut shortened = rows.clone();
         shorten(&mut shortened, columns, 1, COMFORTABLE);
@@ -39,7 +79,7 @@ pub(crate) fn fitted(rows: Vec<Vec<String>>, terminal: Option<usize>, dispensabl
     }
     shorten(&mut rows, columns, 1, SHORTEST);
     shorten(&mut rows, columns, 0, SHORTEST);
-    aligned(&rows, &[])
+    rows
 }
 
 /// A cell of this width says what matters.
@@ -118,6 +158,22 @@ mod tests {
         );
         assert_eq!(fitted(Some(40)), "ID              STATE\nshodan.tests.1  waits for a person: sho…\n");
         assert_eq!(fitted(Some(20)), "ID          STATE\nshodan.te…  waits f…\n");
+    }
+
+    #[test]
+    fn states_have_their_colours_where_colour_is_wanted() {
+        let rows = || {
+            let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
+            vec![row(["ID", "STATE"]), row(["failed", "completed"]), row(["b", "failed"]), row(["c", "pending"])]
+        };
+        let plain = tinted(rows(), Paint::new(false, None), &[]);
+        assert_eq!(plain, "ID      STATE\nfailed  completed\nb       failed\nc       pending\n");
+        let colored = tinted(rows(), Paint::new(true, None), &[]);
+        let lines: Vec<&str> = colored.lines().collect();
+        assert_eq!(lines[0], "\u{1b}[2mID      STATE\u{1b}[0m");
+        assert_eq!(lines[1], "failed  \u{1b}[32mcompleted\u{1b}[0m");
+        assert_eq!(lines[2], "b       \u{1b}[31mfailed\u{1b}[0m");
+        assert_eq!(lines[3], "c       pending");
     }
 
     #[test]

@@ -10,20 +10,15 @@ use baton_views::handoff::state;
 use baton_views::words::{DID_NOT_PASS, ago, briefly};
 use jiff::Timestamp;
 
-use super::columns::fitted;
-use super::sheet::{LABEL, wrapped};
+use super::columns::{standing, tinted};
+use super::sheet::{LABEL, Paint, wrapped};
 
 /// What a narrow terminal goes without, the least important first.
 const DISPENSABLE: [&str; 4] = ["PRIORITY", "TRIES", "TO", "CHANGED"];
 
-/// Returns a table of handoffs: one line each, under a line of titles. `width` is that of the terminal, if there is one.
+/// Returns a table of handoffs: one line each, under a line of titles.
 /// `not_passed` are those whose result is not good although they were completed.
-pub(crate) fn table(
-    handoffs: &[Handoff],
-    not_passed: &HashSet<HandoffId>,
-    now: Timestamp,
-    width: Option<usize>,
-) -> String {
+pub(crate) fn table(handoffs: &[Handoff], not_passed: &HashSet<HandoffId>, now: Timestamp, paint: Paint) -> String {
     let mut rows = vec![["ID", "TO", "STATE", "PRIORITY", "TRIES", "CHANGED"].map(str::to_owned).to_vec()];
     rows.extend(handoffs.iter().map(|handoff| {
         vec![
@@ -38,11 +33,12 @@ pub(crate) fn table(
             ago(handoff.changed_at, now),
         ]
     }));
-    fitted(rows, width, &DISPENSABLE)
+    tinted(rows, paint, &DISPENSABLE)
 }
 
-/// Returns a handoff for people: what matters now, one thing per line. On a terminal of this width, long ones are wrapped.
-pub(crate) fn lines(handoff: &Handoff, passed: bool, now: Timestamp, width: Option<usize>) -> String {
+/// Returns a handoff for people: what matters now, one thing per line. On a terminal, long ones are wrapped.
+pub(crate) fn lines(handoff: &Handoff, passed: bool, now: Timestamp, paint: Paint) -> String {
+    let width = paint.terminal;
     let terms = &handoff.terms;
     let mut lines = vec![
         ("handoff", handoff.id.to_string()),
@@ -70,7 +66,12 @@ pub(crate) fn lines(handoff: &Handoff, passed: bool, now: Timestamp, width: Opti
         lines.insert(1, ("phase", format!("{}, visit {}", step.phase, step.visit)));
     }
     lines.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value?))));
-    let mut text: String = lines.iter().map(|(name, value)| row(name, value, width)).collect();
+    let line = |(name, value): &(&str, String)| {
+        let line = row(name, value, width);
+        let tint = standing(value).filter(|_| *name == "state");
+        tint.map_or_else(|| line.clone(), |tint| line.replacen(value, &paint.tint(tint, value), 1))
+    };
+    let mut text: String = lines.iter().map(line).collect();
     for note in &handoff.notes {
         text.push_str(&note_line(note, width));
     }

@@ -5,7 +5,7 @@ use baton_engine::handoff::{Ask, WrittenDocument};
 use baton_engine::people::{ExpectedReply, FailedCommand, Question, plain_words};
 use baton_protocol::model::Document;
 use baton_views::question::heading;
-use baton_views::words::{cut, one_line};
+use baton_views::words::{self, cut, one_line};
 
 use super::columns;
 use super::document;
@@ -51,6 +51,7 @@ pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
     evidence(sheet, &question.examined);
     sheet.list("cage", question.gaps.iter().map(|gap| (String::new(), gap.clone())));
     options(sheet, question);
+    sheet.optional("advisory", question.lapses_at.map(words::lapses).as_deref());
     if let Some(approval) = question.approval.as_ref().filter(|_| question.reply != ExpectedReply::Clarification) {
         sheet.row("approvers", &approval.in_words());
         let votes = question.approvals.iter().map(|vote| match &vote.choice {
@@ -66,7 +67,7 @@ fn trouble(sheet: &mut Sheet, trouble: Option<&FailedCommand>) {
     let Some(trouble) = trouble else { return };
     sheet.row("failed", &trouble.what);
     sheet.optional("command", trouble.command.as_deref());
-    sheet.row("said last", &trouble.output);
+    sheet.row(trouble.shows.label(), &trouble.output);
     sheet.optional("log", trouble.log.as_ref().map(|log| log.display().to_string()).as_deref());
 }
 
@@ -166,6 +167,7 @@ mod tests {
             decided_before: Vec::new(),
             approval: None,
             approvals: Vec::new(),
+            lapses_at: None,
         };
         change(&mut question);
         lines(&question, Paint::new(false, None))

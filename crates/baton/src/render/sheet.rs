@@ -25,7 +25,7 @@ pub(crate) enum Tint {
     Green,
     /// Bad.
     Red,
-    /// Nobody can tell.
+    /// Unknown.
     Yellow,
     /// What can be typed.
     Cyan,
@@ -163,21 +163,27 @@ pub(crate) fn numbered(texts: impl IntoIterator<Item = String>) -> impl Iterator
     texts.into_iter().enumerate().map(|(index, text)| (format!("{}. ", index + 1), text))
 }
 
-/// Breaks a text into lines at its spaces; its own line breaks stay.
+/// Breaks a text into lines at its spaces; its own line breaks and indentation stay.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    text.trim_end().trim_start_matches('\n').lines().flat_map(|line| wrapped_line(line, width)).collect()
+}
+
+fn wrapped_line(text: &str, width: usize) -> Vec<String> {
+    let words = text.trim_start();
+    // What is indented so far that hardly anything fits behind it goes on at the left.
+    let indent = Some(&text[..text.len() - words.len()]).filter(|indent| columns::width(indent) * 2 <= width);
+    let indent = indent.unwrap_or_default();
     let mut lines = Vec::new();
-    for paragraph in text.trim().lines() {
-        let mut line = String::new();
-        for word in paragraph.split(' ') {
-            if !line.trim().is_empty() && columns::width(&line) + 1 + columns::width(word) > width {
-                lines.push(std::mem::take(&mut line));
-            } else if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
+    let mut line = indent.to_owned();
+    for word in words.split(' ') {
+        if line.len() > indent.len() && columns::width(&line) + 1 + columns::width(word) > width {
+            lines.push(std::mem::replace(&mut line, indent.to_owned()));
+        } else if line.len() > indent.len() {
+            line.push(' ');
         }
-        lines.push(line);
+        line.push_str(word);
     }
+    lines.push(line);
     lines
 }
 
@@ -198,6 +204,21 @@ mod tests {
                      two
                   2. three
         ");
+    }
+
+    #[test]
+    fn indentation_stays() {
+        let code = "\nfn main() {\n    if yes {\n\treturn;\n    }\n\n    many words in a line\n}\n";
+        let kept = ["fn main() {", "    if yes {", "\treturn;", "    }", "", "    many words", "    in a line", "}"];
+        assert_eq!(wrapped(code, 15), kept);
+        assert_eq!(wrapped("          deep words", 12), ["deep words"]);
+        assert_eq!(wrapped("a  b   c", 20), ["a  b   c"]);
+        let mut sheet = Sheet::new(Paint::new(false, None));
+        sheet.row("said last", "  File \"a.py\", line 3\n    assert x\nAssertionError");
+        assert_eq!(
+            sheet.into_text(),
+            "said last   File \"a.py\", line 3\n              assert x\n          AssertionError\n"
+        );
     }
 
     #[test]

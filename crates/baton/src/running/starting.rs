@@ -135,6 +135,24 @@ fn templates(workflow: &Workflow, folder: &Path) -> Result<BTreeMap<String, Stri
     paths.map(read).collect()
 }
 
+/// Returns which programs of a workflow and of those inside of it cannot be found, and what to do about it.
+pub(crate) fn missing_programs(begun: &Definition, config: &Config) -> Vec<String> {
+    let mut missing = Vec::new();
+    let name = begun.file.as_deref().unwrap_or_default();
+    let file = begun.folder.join(name);
+    if let Ok(bytes) = fs::read(&file) {
+        let around = WorkflowFolder::new(&file, &begun.workspace);
+        let judgement = workflow::judge(&bytes, &workflow::read(&bytes), Some(&around), &config.settings);
+        let found = judgement.diagnostics.into_iter().filter(|found| found.code == "missing-command");
+        missing.extend(found.map(|found| {
+            let help = found.help.map(|help| format!("; {help}")).unwrap_or_default();
+            format!("{name}:{}: {}{help}", found.line, found.message)
+        }));
+    }
+    missing.extend(begun.nested.values().flat_map(|nested| missing_programs(nested, config)));
+    missing
+}
+
 /// Returns the files of a workflow that say something else than when the run began. Files that are gone are not among them:
 /// the run does not need them.
 pub(crate) fn changed_files(begun: &Definition) -> Vec<PathBuf> {

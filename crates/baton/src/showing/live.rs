@@ -370,6 +370,10 @@ impl Screen for Live {
         self.output.pass_on(text.as_bytes());
     }
 
+    fn rows(&self) -> Option<usize> {
+        self.output.rows()
+    }
+
     fn hold(&self, handoff: &HandoffId) {
         let mut drawn = self.drawn();
         // Nothing is drawn over what somebody reads and types.

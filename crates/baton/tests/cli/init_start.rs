@@ -41,6 +41,23 @@ fn empty_folder_gets_a_workflow_that_runs_to_its_gate() {
 }
 
 #[test]
+fn folder_that_is_not_there_is_made() {
+    let sandbox = Sandbox::new();
+    let dry = sandbox.baton(&["init", "new/team", "--dry-run"]);
+    assert_eq!(dry.code, Some(0), "{dry}");
+    assert!(dry.stdout.contains("would create workflow.yaml\n") && !sandbox.path("new").exists(), "{dry}");
+    let made = sandbox.baton(&["init", "new/team"]);
+    assert_eq!(made.code, Some(0), "{made}");
+    assert!(made.stderr.ends_with("next: cd new/team && baton run\n"), "{made}");
+    assert!(sandbox.path("new/team/workflow.yaml").exists());
+    sandbox.write("file", "");
+    let refused = sandbox.baton(&["init", "file/team"]);
+    assert_eq!(refused.code, Some(2), "{refused}");
+    let hooks = sandbox.baton(&["init", "nowhere", "--claude-code"]);
+    assert_eq!(hooks.code, Some(2), "a project that is misspelled gets no hooks\n{hooks}");
+}
+
+#[test]
 fn second_run_that_writes_the_same_is_as_safe_to_approve_as_the_first() {
     let sandbox = Sandbox::new();
     init(&sandbox, &[]);

@@ -54,6 +54,37 @@ fn the_first_example_of_the_page_runs_as_it_is_printed() {
 }
 
 #[test]
+fn scripts_beside_the_workflow_are_not_in_another_workspace() {
+    let sandbox = Sandbox::new();
+    let retry = "retry: {max_retries: 0}, on_failure: stop";
+    for (command, told) in [
+        (
+            "[sh, agents/a.sh]",
+            "make it executable and start it itself: `[./agents/a.sh]`; or copy it into the workspace",
+        ),
+        ("[agents/a.sh]", "write `./agents/a.sh`"),
+    ] {
+        let text =
+            format!("name: w\nagents: {{a: {{command: {command}}}}}\nphases:\n  - {{id: one, agent: a, {retry}}}\n");
+        sandbox.write("team/workflow.yaml", text);
+        sandbox.write("team/agents/a.sh", "exit 0\n").write("project/README.md", "");
+        let baton = |arguments: &[&str]| {
+            let mut command = sandbox.command(BATON);
+            command.args(arguments).current_dir(sandbox.path("team"));
+            sandbox::run(command, b"")
+        };
+        let fine = baton(&["workflow", "check"]);
+        assert!(fine.stdout.contains("0 warnings"), "{fine}");
+        let warned = baton(&["workflow", "check", "--workspace", "../project"]);
+        assert!(warned.stdout.contains("warning[missing-command]") && warned.stdout.contains(told), "{warned}");
+        let run = baton(&["run", "--workspace", "../project"]);
+        let start = "warning: workflow.yaml:2: `agents/a.sh` is beside the workflow file";
+        assert!(run.stderr.starts_with(start) && run.stderr.contains(told), "{run}");
+        assert!(!run.stderr.contains("interpreter"), "{run}");
+    }
+}
+
+#[test]
 fn mistakes_are_shown_with_their_line_and_help() {
     let sandbox = Sandbox::new();
     sandbox.write("bad/workflow.yaml", BAD);

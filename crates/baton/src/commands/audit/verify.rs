@@ -1,4 +1,4 @@
-//! `baton audit verify`: proves that a journal is what was written, or names what is not.
+//! `baton audit verify`: verifies that a journal is intact, or names what was changed.
 
 use std::path::PathBuf;
 
@@ -91,7 +91,7 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
     Ok(if sound { Exit::Done } else { Exit::No })
 }
 
-/// Returns whether the journal of a run is what was written; one that was removed meanwhile is.
+/// Returns whether the journal of a run is intact; one that was removed meanwhile counts as intact.
 pub(crate) async fn is_sound(session: &Session, run: &RunId) -> Result<bool, CommandError> {
     let entries = session.store.ledger_of(run).await?;
     let audit = audit(session.store.as_ref(), run, None, entries).await?;

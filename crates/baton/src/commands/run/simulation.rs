@@ -36,6 +36,9 @@ pub(super) fn show(definition: &Definition, as_json: bool, output: &Output) -> R
     if !missed.is_empty() {
         output.note(&format!("never reached: {}", missed.join(", ")));
     }
+    if !played.untried.is_empty() {
+        output.note(&format!("not tried: {}", played.untried.join(", ")));
+    }
     if played.is_cut {
         output.note("not all paths were tried: there are too many");
     }
@@ -68,6 +71,6 @@ fn written(played: &Playthrough) -> Value {
     };
     let phases: Vec<Value> = played.phases.iter().map(phase).collect();
     json!({
-        "version": 1, "phases": phases, "endings": played.endings, "runs": played.plays, "cut": played.is_cut,
+        "version": 1, "phases": phases, "untried": played.untried, "endings": played.endings, "runs": played.plays, "cut": played.is_cut,
     })
 }

@@ -26,6 +26,9 @@ pub(super) struct Options {
     /// Workflow files, folders with a workflow.yaml, or `-` for standard input [default: this folder]
     #[arg(default_value = ".", hide_default_value = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Where the agents will work: programs and scripts without `./` are looked for there
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    workspace: PathBuf,
     #[command(flatten)]
     writing: Writing,
     /// The configuration file [default: the nearest baton.toml]
@@ -37,7 +40,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let config = config::read(options.config.as_deref())?;
     let mut report = CheckReport { files: Vec::new(), problems: Vec::new(), skipped: 0 };
     for path in &options.files {
-        match check(path, &config) {
+        match check(path, options, &config) {
             Ok(checked) => report.files.push(checked),
             Err(problem) => report.problems.push(problem),
         }
@@ -47,7 +50,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     options.writing.write(&report, output)
 }
 
-fn check(path: &Path, config: &Config) -> Result<Checked, Problem> {
+fn check(path: &Path, options: &Options, config: &Config) -> Result<Checked, Problem> {
     let problem = |message: String| Problem { path: path.display().to_string(), message };
     let file = workflow_file::locate(path).map_err(problem)?;
     let is_stdin = file.as_os_str() == "-";
@@ -59,8 +62,8 @@ fn check(path: &Path, config: &Config) -> Result<Checked, Problem> {
         NotRead::Problem(found) => found,
         NotRead::TooLarge(_) => problem(not_read.describe(&input.name())),
     })?;
-    // What is piped in has no folder that its paths could begin in. A run works in the current folder unless told otherwise.
-    let around = (!is_stdin).then(|| workflow_file::WorkflowFolder::new(&file, Path::new(".")));
+    // What is piped in has no folder that its paths could begin in.
+    let around = (!is_stdin).then(|| workflow_file::WorkflowFolder::new(&file, &options.workspace));
     let files = around.as_ref().map(|around| around as &dyn Files);
     if let Err(error) = workflow_file::signers(reading.workflow.as_ref(), &config.approvers) {
         return Err(problem(format!("its approvers cannot be read: {}", error.message)));
