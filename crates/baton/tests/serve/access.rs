@@ -177,6 +177,30 @@ fn revoked_and_expired_tokens_open_nothing() {
 }
 
 #[test]
+fn loopback_stays_closed_when_the_last_token_has_ended() {
+    let started = json!({ "workflow": "none" });
+    let ends: [fn(&Premises); 2] = [
+        |premises| {
+            premises.token(&["--role", "viewer", "--expires", "1ms"]);
+        },
+        |premises| {
+            premises.token(&["--role", "admin"]);
+            revoke(premises, |token| token["role"] == "admin");
+        },
+    ];
+    for end in ends {
+        let premises = Premises::new();
+        let server = premises.serve();
+        assert_eq!(server.get("/api/v1/runs").status, 200, "there was never a token");
+        end(&premises);
+        assert_eq!(server.get("/api/v1/runs").problem(401), "unauthorized");
+        assert_eq!(server.post("/api/v1/runs", &started).problem(401), "unauthorized");
+        let paused = server.ask("PATCH", "/api/v1/agents/finder", &[], r#"{"paused": true}"#);
+        assert_eq!(paused.problem(401), "unauthorized");
+    }
+}
+
+#[test]
 fn tokens_are_made_only_as_they_make_sense() {
     let premises = Premises::new();
     let said = |arguments: &[&str]| {
