@@ -3,7 +3,7 @@
 use baton_engine::Handoff;
 use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
 use baton_engine::journal::Event;
-use baton_engine::people::Question;
+use baton_engine::people::{AgentQuestion, FailedCommand, Question};
 use baton_engine::step::Role;
 use baton_protocol::printable;
 use baton_protocol::rules::{self, Rule};
@@ -13,6 +13,7 @@ use baton_views::timeline::in_words;
 use baton_views::words::{ago, one_line, took};
 use jiff::Timestamp;
 
+use crate::address;
 use crate::agents::AgentList;
 use crate::check::first_sentence;
 use crate::comparison::{self, ComparedRun};
@@ -131,16 +132,29 @@ pub fn inbox(list: &InboxList<'_>, now: Timestamp) -> String {
     printable(&text)
 }
 
-/// One question: what it is about, and the commands that answer it.
+/// One question: all that is decided about, and the commands that answer it.
 pub fn question(handoff: &Handoff, question: &Question, now: Timestamp) -> String {
     let kind = QuestionKind::of(handoff, question.ask).as_str();
     let mut text = format!("{kind}  {}\n", headline(question));
     text.push_str(&format!("run {} · from {} · {}\n", question.run, question.agent, ago(handoff.changed_at, now)));
+    if let Some(FailedCommand { command, what, output, log }) = &question.trouble {
+        let log = log.as_ref().map(|log| format!("log: {}\n", log.to_string_lossy())).unwrap_or_default();
+        let command = command.as_ref().map(|command| format!("command: {command}\n")).unwrap_or_default();
+        text.push_str(&format!("\n{what}\n{command}{}\n{log}", output.trim_end()));
+    }
+    text.push_str(&paragraph("so far", &question.text));
+    text.push_str(&lines("look at", &question.items));
+    let asked = |asked: &AgentQuestion| match choice_words(&asked.options).join(" | ") {
+        options if options.is_empty() => asked.text.clone(),
+        options => format!("{} (options: {options})", asked.text),
+    };
+    text.push_str(&lines("asked", &question.questions.iter().map(asked).collect::<Vec<_>>()));
     text.push_str(&format!("\n{}\n", whole(question).trim_end()));
     for said in &question.decided_before {
         text.push_str(&format!("before: {said}\n"));
     }
-    text.push_str(&claims(&question.examined));
+    text.push_str(&claims(&question.examined, &address::question(&question.handoff)));
+    text.push_str(&lines("not fully caged", &question.gaps));
     if !question.choices.is_empty() {
         text.push_str(&format!("\nchoices: {}\n", choice_words(&question.choices).join(", ")));
     }
@@ -148,23 +162,46 @@ pub fn question(handoff: &Handoff, question: &Question, now: Timestamp) -> Strin
     printable(&text)
 }
 
-/// One handoff: where it is, what arrived, what happened to it.
+/// One handoff: where it is, what was asked, given and reported, and what happened to it. All of it.
 pub fn handoff(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> String {
     let handoff = page.handoff;
     let mut text = format!("handoff   {}\n", handoff.id);
     text.push_str(&format!("state     {}\n", state_words(handoff, viewer.now)));
     text.push_str(&format!("way       {} → {}\n", handoff.terms.from, handoff.terms.to));
     if let Some(failure) = &handoff.last_failure {
-        text.push_str(&format!("failure   {}\n", last_lines(&failure.message).replace('\n', "\n          ")));
+        text.push_str(&format!("failure   {}\n", failure.message.trim_end().replace('\n', "\n          ")));
+    }
+    if page.prompt.is_some() {
+        text.push_str(&format!("prompt    {}\n", address::prompt(&handoff.run, &handoff.id, page.attempt)));
+    }
+    if page.output.is_some() {
+        text.push_str(&format!("log       {}\n", address::log(&handoff.run, &handoff.id, page.attempt)));
     }
     let documents = [("asked", Some(page.request)), ("reported", page.report)];
     for (label, written) in documents.into_iter().filter_map(|(label, written)| Some((label, written?))) {
-        text.push_str(&format!("\n{label}:\n{}\n", written.text.trim_end()));
+        text.push_str(&paragraph(label, &written.text));
     }
-    text.push_str(&claims(page.examined));
+    for note in &handoff.notes {
+        let question = note.question.as_ref().map(|question| format!("{question}\n")).unwrap_or_default();
+        text.push_str(&paragraph(
+            &format!("{} by {}", note.about.as_str(), note.from),
+            &format!("{question}{}", note.text),
+        ));
+    }
+    page.given.iter().for_each(|given| text.push_str(&paragraph(&format!("given by {}", given.label), &given.text)));
+    text.push_str(&claims(page.examined, &address::handoff(&handoff.run, &handoff.id)));
     text.push('\n');
     page.events.iter().filter(is_told).for_each(|event| text.push_str(&event_line(event, "")));
     printable(&text)
+}
+
+fn paragraph(label: &str, text: &str) -> String {
+    if text.trim().is_empty() { String::new() } else { format!("\n{label}:\n{}\n", text.trim_end()) }
+}
+
+fn lines(label: &str, texts: &[String]) -> String {
+    let line = |text: &String| format!("- {}\n", text.trim().replace('\n', "\n  "));
+    paragraph(label, &texts.iter().map(line).collect::<String>())
 }
 
 /// A page of the journal of a run, the oldest event first.
@@ -216,17 +253,21 @@ pub fn agents(list: &AgentList<'_>, now: Timestamp) -> String {
     printable(&text)
 }
 
-fn claims(examined: &[ExaminedClaim]) -> String {
+/// Lists what was examined; `page` is where the files are found.
+fn claims(examined: &[ExaminedClaim], page: &str) -> String {
     let line = |claim: &ExaminedClaim| {
         let word = match claim.verdict {
             ClaimFinding::Verified => "verified",
             ClaimFinding::Refuted => "refuted",
             ClaimFinding::Unverifiable => "not verifiable",
         };
-        format!("{word:<14}  {}  {}\n", one_line(&claim.claim), one_line(&claim.seen))
+        let sha256 = claim.sha256.as_ref().map(|sha256| format!("  sha256 {sha256}")).unwrap_or_default();
+        format!("{word:<14}  {}  {}{sha256}\n", one_line(&claim.claim), one_line(&claim.seen))
     };
     let lines: String = examined.iter().map(line).collect();
-    if lines.is_empty() { lines } else { format!("\nevidence:\n{lines}") }
+    let has_file = examined.iter().any(|claim| claim.path.is_some());
+    let files = if has_file { format!("files: {page}/file?path=PATH\n") } else { String::new() };
+    if lines.is_empty() { lines } else { format!("\nevidence:\n{lines}{files}") }
 }
 
 fn event_line(event: &Event, step: &str) -> String {

@@ -3,6 +3,7 @@
 
 mod agents;
 mod artifacts;
+mod attempts;
 mod briefings;
 mod check;
 mod claims;
@@ -69,6 +70,8 @@ fn documented() -> OpenApiRouter<Server> {
         .routes(routes!(handoffs::list, handoffs::send))
         .routes(routes!(handoffs::show))
         .routes(routes!(handoffs::send_all))
+        .routes(routes!(attempts::log))
+        .routes(routes!(attempts::prompt))
         .routes(routes!(claims::claim))
         .routes(routes!(briefings::brief))
         .routes(routes!(work::acknowledge))

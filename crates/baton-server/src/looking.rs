@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use baton_engine::Fence;
 use baton_engine::engine::Problem;
 use baton_engine::handoff::{Digest, Handoff, StateName};
 use baton_engine::queue::Queue;
@@ -12,6 +13,7 @@ use baton_views::details::ListedRun;
 use baton_views::standing::RunStanding;
 
 use crate::access::Principal;
+use crate::host::AttemptFile;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
@@ -72,6 +74,27 @@ pub(crate) async fn artifact_of_handoff(
     let is_readable = !principal.is_restricted() || server.was_handed(&wanted, &handoff).await?;
     let found = if is_readable { server.engine.store.content(&handoff.run, &wanted).await? } else { None };
     Ok(sent(found.ok_or_else(|| ProblemJson::unknown(digest))?))
+}
+
+/// Returns all that an attempt was told or has written.
+pub(crate) async fn attempt_file(
+    server: &Server,
+    handoff: &Handoff,
+    attempt: Fence,
+    file: AttemptFile,
+) -> Result<String, ProblemJson> {
+    let found = match server.engine.definition_of(handoff).await? {
+        Some(definition) => server.host.attempt_file(&definition, handoff, attempt, file).await,
+        None => None,
+    };
+    let what = match file {
+        AttemptFile::Prompt => "prompt",
+        AttemptFile::Log => "output",
+    };
+    found.ok_or_else(|| {
+        let why = format!("no {what} of attempt {attempt} is kept on this machine");
+        ProblemJson::new(StatusCode::NOT_FOUND, "unknown", why)
+    })
 }
 
 fn sent(bytes: Vec<u8>) -> Response {

@@ -18,6 +18,7 @@ mod runs;
 mod starting;
 mod streams;
 mod visitor;
+mod whole;
 
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
@@ -46,6 +47,7 @@ pub(crate) fn routes(server: &Server) -> Router<Server> {
         .route("/runs/{run}/flow", get(run::flow))
         .route("/runs/{run}/handoffs", get(run::handoffs))
         .route("/runs/{run}/handoffs/{id}", get(handoff::show))
+        .route("/runs/{run}/handoffs/{id}/{part}", get(whole::of_handoff))
         .route("/runs/{run}/journal", get(run::journal))
         .route("/runs/{run}/events", get(streams::of_run))
         .route("/runs/{run}/cancel", post(run::cancel))
@@ -55,6 +57,7 @@ pub(crate) fn routes(server: &Server) -> Router<Server> {
         .route(address::INBOX, get(inbox::list))
         .route("/inbox/{id}", get(question::show))
         .route("/inbox/{id}/decide", post(question::decide))
+        .route("/inbox/{id}/{part}", get(whole::of_question))
         .route(address::AGENTS, get(agents::list))
         .route(address::CHECK, get(check::form).post(check::judge))
         .route(address::RULES, get(check::rules))

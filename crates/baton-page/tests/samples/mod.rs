@@ -426,8 +426,15 @@ fn question(viewer: &Viewer<'_>, stage: &Stage, phase: &str, change: impl FnOnce
         ..SentAnswer::default()
     };
     let refused = (!stage.poison.is_empty()).then_some(&refused);
-    let page =
-        QuestionPage { handoff, question: &question, exhibits: &exhibits, flow: Some(&flow), events: &events, refused };
+    let page = QuestionPage {
+        handoff,
+        question: &question,
+        exhibits: &exhibits,
+        exhibits_left_out: 0,
+        flow: Some(&flow),
+        events: &events,
+        refused,
+    };
     baton_page::question::page(viewer, &page)
 }
 
@@ -490,8 +497,10 @@ fn handoff(viewer: &Viewer<'_>, stage: &Stage, step: &str) -> Markup {
         given: &given,
         examined: &tracked.examined,
         exhibits: &exhibits,
+        exhibits_left_out: 0,
         prompt: Some(&prompt),
         output: Some(&output),
+        attempt: tracked.handoff.fence,
         spending: tracked.spending(),
         tokens: tracked.tokens(),
         events: &events,

@@ -15,7 +15,7 @@ use baton_engine::store::{ClaimedHandoff, Order, StoreError};
 use baton_engine::{Fence, RunId};
 use baton_protocol::workflow::{AgentFields, InputDeclaration, Workflow};
 use baton_server::{
-    AttemptTexts, ClaimBriefing, Exhibit, HostProblem, KnownInput, KnownWorkflow, RunStart, ServerHost,
+    AttemptFile, AttemptTexts, ClaimBriefing, Exhibit, HostProblem, KnownInput, KnownWorkflow, RunStart, ServerHost,
 };
 
 use crate::briefing::{self, Briefing};
@@ -142,14 +142,26 @@ impl ServerHost for ServerMachine {
         briefing::changed_since_claimed(handoff, definition.as_ref(), self.session.state.as_ref()).await
     }
 
-    async fn attempt(&self, definition: &Definition, handoff: &Handoff) -> AttemptTexts {
-        let workspace = definition.workspace.clone();
-        let folder = attempt_folder(&workspace, &handoff.run, &handoff.id, handoff.fence);
-        let read = move || match is_really_inside(&folder, &workspace) {
-            true => AttemptTexts { prompt: logs::beginning(&folder.join("prompt.md")), output: logs::ends(&folder) },
-            false => AttemptTexts::default(),
+    async fn attempt(&self, definition: &Definition, handoff: &Handoff, attempt: Fence) -> AttemptTexts {
+        let read = |folder: PathBuf| AttemptTexts {
+            prompt: logs::beginning(&folder.join("prompt.md")),
+            output: logs::ends(&folder),
         };
-        tokio::task::spawn_blocking(read).await.unwrap_or_default()
+        in_attempt(definition, handoff, attempt, read).await.unwrap_or_default()
+    }
+
+    async fn attempt_file(
+        &self,
+        definition: &Definition,
+        handoff: &Handoff,
+        attempt: Fence,
+        file: AttemptFile,
+    ) -> Option<String> {
+        let read = move |folder: PathBuf| match file {
+            AttemptFile::Prompt => logs::whole_file(&folder.join("prompt.md")),
+            AttemptFile::Log => logs::whole(&folder),
+        };
+        in_attempt(definition, handoff, attempt, read).await.flatten()
     }
 
     async fn exhibits(&self, run: &RunId, definition: Option<&Definition>, files: &[SeenFile]) -> Vec<Exhibit> {
@@ -160,6 +172,19 @@ impl ServerHost for ServerMachine {
     fn secret(&self) -> Result<[u8; 32], HostProblem> {
         random::secret().map_err(unusable)
     }
+}
+
+/// Reads something of the folder of an attempt, if that is where it should be.
+async fn in_attempt<T: Send + 'static>(
+    definition: &Definition,
+    handoff: &Handoff,
+    attempt: Fence,
+    read: impl FnOnce(PathBuf) -> T + Send + 'static,
+) -> Option<T> {
+    let workspace = definition.workspace.clone();
+    let folder = attempt_folder(&workspace, &handoff.run, &handoff.id, attempt);
+    let read = move || is_really_inside(&folder, &workspace).then(|| read(folder));
+    tokio::task::spawn_blocking(read).await.ok().flatten()
 }
 
 /// Returns whether a folder is where its path says. Agents can write there, and could put a link to a folder in its place
