@@ -111,6 +111,11 @@ pub fn start(workflow: &str) -> String {
     with_query(START, &[("workflow", workflow)])
 }
 
+/// One agent with its handoffs.
+pub fn agent(name: &str) -> String {
+    format!("{AGENTS}/{}", encoded(name))
+}
+
 /// One question.
 pub fn question(handoff: &HandoffId) -> String {
     format!("{INBOX}/{}", encoded(handoff.as_str()))

@@ -14,7 +14,7 @@ use baton_views::words::{ago, one_line, took};
 use jiff::Timestamp;
 
 use crate::address;
-use crate::agents::AgentList;
+use crate::agents::{AgentList, AgentRow, AgentWork};
 use crate::check::first_sentence;
 use crate::comparison::{self, ComparedRun};
 use crate::handoff::HandoffPage;
@@ -24,7 +24,7 @@ use crate::layout::Viewer;
 use crate::pieces::step_word;
 use crate::root_cause::RootCause;
 use crate::run::{RunPage, name, own_words};
-use crate::run_state::{RunState, why};
+use crate::run_state::{listed_state, why};
 use crate::runs::{RunList, RunRow};
 use crate::starting::StartableWorkflow;
 
@@ -43,7 +43,7 @@ pub fn runs(list: &RunList<'_>, now: Timestamp) -> String {
     let width = list.rows.iter().map(|row| row.listed.root.id.as_str().chars().count()).max().unwrap_or_default();
     for row in list.rows {
         let listed = &row.listed;
-        let state = RunState::of(&listed.standing, listed.waiting.len());
+        let state = listed_state(listed);
         let id = listed.root.id.as_str();
         let gap = " ".repeat(width - id.chars().count());
         text.push_str(&format!("{id}{gap}  {:<20}  {}\n", state.words(), facts(row, now)));
@@ -74,7 +74,7 @@ pub fn run(viewer: &Viewer<'_>, page: &RunPage<'_>) -> String {
         }
     };
     line("workflow", page.run.definition.name());
-    line("state", page.state().words());
+    line("state", page.state(viewer).words());
     line("why", &page.why(viewer));
     line("took", &took(total.took));
     line("spent", &total.spending.to_string());
@@ -237,20 +237,40 @@ pub fn rules() -> String {
 
 /// The agents with their queues.
 pub fn agents(list: &AgentList<'_>, now: Timestamp) -> String {
-    let mut text = if list.rows.is_empty() { "no agents\n".to_owned() } else { String::new() };
-    for row in list.rows {
-        let paused = if row.is_paused { " · paused" } else { "" };
-        let oldest = row.oldest.map(|at| format!(", the oldest sent {}", ago(at, now))).unwrap_or_default();
-        let held_up = if row.held_up > 0 { format!(" · {} held up", row.held_up) } else { String::new() };
-        let counts = format!("{} working · {} queued{oldest}{held_up}{paused}", row.working, row.waiting);
-        text.push_str(&format!("{}  {counts}\n", row.name));
-        let figures = &row.figures;
-        text.push_str(&format!(
-            "  {} of {} ended were completed, {} the first time; {} of {} claims refuted\n",
-            figures.verified, figures.ended, figures.first_pass, figures.refuted, figures.claims
-        ));
+    let text: String = list.rows.iter().map(|row| agent_lines(row, now)).collect();
+    if text.is_empty() { "no agents\n".to_owned() } else { printable(&text) }
+}
+
+/// One agent with its handoffs.
+pub fn agent(work: &AgentWork<'_>, now: Timestamp) -> String {
+    let mut text = format!("{}\n", agent_lines(work.row, now));
+    for handoff in work.handoffs {
+        let (state, sent) = (step_word(handoff.state.name(), true), ago(handoff.accepted_at, now));
+        text.push_str(&format!("{:<24} {state:<20} from {} · sent {sent}\n", handoff.id.as_str(), handoff.terms.from));
+    }
+    if let Some(next) = work.next {
+        let address = address::with_query(&address::agent(&work.row.name), &[("after", next.as_str())]);
+        text.push_str(&format!("more: {address}\n"));
     }
     printable(&text)
+}
+
+fn agent_lines(row: &AgentRow, now: Timestamp) -> String {
+    let paused = if row.is_paused { " · paused" } else { "" };
+    let oldest = row.oldest.map(|at| format!(", the oldest sent {}", ago(at, now))).unwrap_or_default();
+    let held_up = if row.held_up > 0 { format!(" · {} held up", row.held_up) } else { String::new() };
+    let figures = &row.figures;
+    format!(
+        "{}  {} working · {} queued{oldest}{held_up}{paused}\n  {} of {} ended were completed, {} the first time; {} of {} claims refuted\n",
+        row.name,
+        row.working,
+        row.waiting,
+        figures.completed,
+        figures.ended,
+        figures.first_pass,
+        figures.refuted,
+        figures.claims
+    )
 }
 
 /// Lists what was examined; `page` is where the files are found.

@@ -39,7 +39,7 @@ pub(crate) fn shown(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&Re
                 }
             }))
         }
-        @if viewer.may_control && page.state() == RunState::Completed {
+        @if viewer.may_control && page.state(viewer) == RunState::Completed {
             p.quiet { "A completed run cannot be repeated; "
                 @if viewer.may_start { a href=(address::start(page.run.definition.name())) { "start a new one" } } @else { "start a new one" } "." }
             // The run may have ended while somebody was typing.
@@ -51,7 +51,7 @@ pub(crate) fn shown(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&Re
 }
 
 fn controls(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&RefusedAction>) -> Markup {
-    let (run, state) = (&page.run.id, page.state());
+    let (run, state) = (&page.run.id, page.state(viewer));
     let typed = |form: &str| refused.filter(|refused| refused.form == form);
     let words = |form: &str| typed(form).map(|refused| refused.words.as_str()).unwrap_or_default();
     let from = typed("retry").map(|refused| refused.from.as_str()).unwrap_or_default();

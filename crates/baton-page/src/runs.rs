@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::layout::{self, Frame, Section, Viewer};
 use crate::pieces::{cost, empty, length, pill, since};
-use crate::run_state::{RunState, why};
+use crate::run_state::{RunState, listed_state, why};
 use crate::{address, live};
 
 /// A run in the list.
@@ -172,7 +172,7 @@ fn nothing(viewer: &Viewer<'_>, list: &RunList<'_>) -> Markup {
 
 fn card(viewer: &Viewer<'_>, row: &RunRow) -> Markup {
     let RunRow { listed, asked, phases_done, phases, spending, tokens } = row;
-    let state = RunState::of(&listed.standing, listed.waiting.len());
+    let state = listed_state(listed);
     let address = address::run(&listed.root.run);
     html! {
         li.card data-item {

@@ -22,6 +22,7 @@
 
 mod access;
 mod acting;
+mod agent_figures;
 mod answer_form;
 mod api;
 mod claimed_work;

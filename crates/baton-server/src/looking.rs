@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use baton_engine::Fence;
 use baton_engine::engine::Problem;
 use baton_engine::handoff::{Digest, Handoff, StateName};
-use baton_engine::queue::Queue;
+use baton_engine::queue::{Queue, QueueHolds};
 use baton_engine::run::Run;
 use baton_views::details::ListedRun;
 use baton_views::standing::RunStanding;
@@ -17,18 +17,21 @@ use crate::host::AttemptFile;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
+/// A queue with how many handoffs are in each state.
+pub(crate) type QueueCounts = (Queue, BTreeMap<StateName, u64>);
+
 /// Returns a run as it stands in a list.
-pub(crate) async fn listed(server: &Server, root: Handoff) -> Result<ListedRun, Problem> {
+pub(crate) async fn listed(server: &Server, root: Handoff, holds: &QueueHolds) -> Result<ListedRun, Problem> {
     let inside = server.engine.store.handoffs_of(&root.run).await?;
     let inside: Vec<Handoff> = inside.into_iter().map(|(handoff, _)| handoff).collect();
     let workflow = server.engine.workflow_name(&root.run).await?;
-    Ok(ListedRun::of(root, &inside, workflow, server.engine.now(), |claimant| server.host.is_dead(claimant)))
+    Ok(ListedRun::of(root, &inside, workflow, server.engine.now(), holds, |claimant| server.host.is_dead(claimant)))
 }
 
 impl Server {
     /// Returns the queues with how many handoffs are in each state. Agents of the workflows that runs can be started from are
     /// among them before they have anything to do.
-    pub(crate) async fn queue_counts(&self) -> Result<Vec<(Queue, BTreeMap<StateName, u64>)>, Problem> {
+    pub(crate) async fn queue_counts(&self) -> Result<Vec<QueueCounts>, Problem> {
         let known = self.host.workflows().into_iter().flat_map(|workflow| workflow.queues);
         self.engine.queue_counts(known.collect()).await
     }

@@ -7,7 +7,6 @@ mod check;
 mod comparison;
 mod cookies;
 mod entrance;
-mod figures;
 mod form;
 mod handoff;
 mod inbox;
@@ -28,7 +27,7 @@ use axum::{Router, middleware};
 use baton_page::{address, assets};
 use tower_http::catch_panic::CatchPanicLayer;
 
-pub(crate) use memory::PageMemory;
+pub(crate) use memory::{PageMemory, lock};
 
 use crate::incoming::InPath;
 use crate::problem_json::ProblemJson;
@@ -59,6 +58,7 @@ pub(crate) fn routes(server: &Server) -> Router<Server> {
         .route("/inbox/{id}/decide", post(question::decide))
         .route("/inbox/{id}/{part}", get(whole::of_question))
         .route(address::AGENTS, get(agents::list))
+        .route("/agents/{agent}", get(agents::show))
         .route(address::CHECK, get(check::form).post(check::judge))
         .route(address::RULES, get(check::rules))
         .route("/rules/{name}", get(check::rule))

@@ -6,6 +6,8 @@ mod access;
 mod client;
 #[path = "serve/fetched.rs"]
 mod fetched;
+#[path = "serve/figures.rs"]
+mod figures;
 #[path = "serve/guarding.rs"]
 mod guarding;
 #[path = "serve/handoffs.rs"]

@@ -84,8 +84,9 @@ pub(crate) async fn list(
     };
     let (roots, next) = page(server.engine.run_roots(after, limit + 1).await?, limit);
     let mut runs = Vec::with_capacity(roots.len());
+    let holds = server.engine.queue_holds().await?;
     for root in roots {
-        runs.push(looking::listed(&server, root).await?.json());
+        runs.push(looking::listed(&server, root, &holds).await?.json());
     }
     Ok(Json(json!({ "version": 1, "runs": runs, "next": next })))
 }

@@ -18,9 +18,9 @@ use baton_page::{live, plain};
 use serde::Deserialize;
 
 use super::answering::{fragments, html, text};
-use super::figures::spending;
 use super::visitor::Visitor;
 use crate::access::Principal;
+use crate::agent_figures::spending;
 use crate::host::AttemptTexts;
 use crate::incoming::{InPath, Search};
 use crate::problem_json::ProblemJson;

@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baton_engine::engine::{Problem, RunRecord};
-use baton_engine::handoff::Handoff;
+use baton_engine::handoff::{Handoff, StateName};
 use baton_engine::session::Spending;
 use baton_engine::{HandoffId, RunId, flow};
 use baton_page::inbox::asked;
+use baton_page::run::called_off;
 use baton_views::run_summary::{RunSummary, phases_done};
 
-use super::figures::EndedFigures;
+use crate::agent_figures::EndedFigures;
 use crate::server::Server;
 
 /// How many runs are remembered with their journals.
@@ -29,7 +30,7 @@ pub(crate) struct PageMemory {
     /// Runs with their journals, the one that was looked at last at the end.
     runs: Mutex<Vec<Arc<RunRecord>>>,
     rows: Mutex<HashMap<RunId, RowFigures>>,
-    pub(super) ended: Mutex<HashMap<HandoffId, EndedFigures>>,
+    pub(crate) ended: Mutex<HashMap<HandoffId, EndedFigures>>,
 }
 
 /// What a row of the list of runs shows beyond the handoffs of the run.
@@ -38,7 +39,7 @@ pub(super) struct RowFigures {
     /// The number of the last event that it is about.
     seq: u64,
     pub(super) workflow: String,
-    /// What a person is asked first, in one sentence; empty if nobody is asked.
+    /// What a person is asked first, or who called it off, in one sentence; otherwise empty.
     pub(super) asked: String,
     /// How many phases of its workflow have passed, and how many it has.
     pub(super) phases: (usize, usize),
@@ -47,7 +48,7 @@ pub(super) struct RowFigures {
 }
 
 /// Locks something that is whole whatever happened while it was locked before.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -101,7 +102,10 @@ impl Server {
         let workflow = record.run.definition.name().to_owned();
         let run = &record.run;
         let first = run.waiting().find_map(|tracked| flow::question(run, tracked));
-        let asked = first.as_ref().map(asked).unwrap_or_default();
+        let asked = match root.state.name() {
+            StateName::Cancelled => called_off(run, &record.events).unwrap_or_default(),
+            _ => first.as_ref().map(asked).unwrap_or_default(),
+        };
         let phases = phases_done(run);
         let row = RowFigures { seq, workflow, asked, phases, spending: total.spending, tokens: total.tokens };
         let mut rows = lock(&self.pages.rows);

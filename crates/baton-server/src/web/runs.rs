@@ -3,9 +3,10 @@
 use axum::extract::State;
 use axum::response::Response;
 use baton_engine::handoff::Handoff;
+use baton_engine::queue::QueueHolds;
 use baton_page::live;
 use baton_page::plain;
-use baton_page::run_state::RunState;
+use baton_page::run_state::{RunState, listed_state};
 use baton_page::runs::{self, RunFilter, RunList, RunRow};
 use baton_views::details::ListedRun;
 use serde::Deserialize;
@@ -94,13 +95,14 @@ async fn find(server: &Server, filter: &RunFilter, after: &str) -> Result<FoundR
     let has_more = roots.len() > LOOKED_AT_MAX;
     roots.truncate(LOOKED_AT_MAX);
     let is_counted = after.is_empty() && !has_more && roots.len() <= COUNTED_MAX;
+    let holds = server.engine.queue_holds().await?;
     let mut found = FoundRuns::default();
     let (mut states, mut last_shown, mut last_looked_at) = (Vec::new(), None, None);
     for root in roots {
         let id = root.id.to_string();
-        let row = look(server, root).await?;
+        let row = look(server, root, &holds).await?;
         found.workflows.push(row.listed.workflow.clone());
-        let state = RunState::of(&row.listed.standing, row.listed.waiting.len());
+        let state = listed_state(&row.listed);
         last_looked_at = Some(id.clone());
         if !fits(&row, filter) {
             continue;
@@ -134,13 +136,13 @@ struct SeenRun {
     figures: RowFigures,
 }
 
-async fn look(server: &Server, root: Handoff) -> Result<SeenRun, ProblemJson> {
+async fn look(server: &Server, root: Handoff, holds: &QueueHolds) -> Result<SeenRun, ProblemJson> {
     let inside = server.engine.store.handoffs_of(&root.run).await?;
     let seq = inside.iter().map(|(_, head)| head.seq).max().unwrap_or_default();
     let figures = server.row_figures(&root, seq).await?;
     let inside: Vec<Handoff> = inside.into_iter().map(|(handoff, _)| handoff).collect();
     let is_dead = |claimant: &str| server.host.is_dead(claimant);
-    let listed = ListedRun::of(root, &inside, figures.workflow.clone(), server.engine.now(), is_dead);
+    let listed = ListedRun::of(root, &inside, figures.workflow.clone(), server.engine.now(), holds, is_dead);
     Ok(SeenRun { listed, inside, figures })
 }
 

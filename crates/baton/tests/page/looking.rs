@@ -174,7 +174,7 @@ fn agents_of_known_workflows_are_listed_before_they_have_work() {
     let listed = stage.server.get("/api/v1/agents").expect(200);
     let agents = listed["agents"].as_array().expect("agents");
     let names: Vec<&str> = agents.iter().filter_map(|agent| agent["agent"].as_str()).collect();
-    assert_eq!(names, ["@driver/dev", "team/qa"]);
+    assert_eq!(names, ["team/dev", "team/qa"]);
     assert!(agents.iter().all(|agent| agent["handoffs"]["pending"] == 0 && agent["handoffs"]["completed"] == 0));
     let page = Person::at(&stage.server).get("/agents").text;
     assert!(page.contains("team/qa") && page.contains("No work so far."), "{page}");
