@@ -4,6 +4,8 @@
 mod access;
 #[path = "serve/client.rs"]
 mod client;
+#[path = "serve/draining.rs"]
+mod draining;
 #[path = "serve/fetched.rs"]
 mod fetched;
 #[path = "serve/figures.rs"]
