@@ -4,6 +4,8 @@
 mod access;
 #[path = "serve/client.rs"]
 mod client;
+#[path = "serve/described.rs"]
+mod described;
 #[path = "serve/draining.rs"]
 mod draining;
 #[path = "serve/fetched.rs"]
