@@ -111,6 +111,11 @@ pub fn start(workflow: &str) -> String {
     with_query(START, &[("workflow", workflow)])
 }
 
+/// The form that starts a run like this one, with its inputs to be edited.
+pub fn start_like(workflow: &str, id: &RunId) -> String {
+    with_query(START, &[("workflow", workflow), ("like", id.as_str())])
+}
+
 /// One agent with its handoffs.
 pub fn agent(name: &str) -> String {
     format!("{AGENTS}/{}", encoded(name))

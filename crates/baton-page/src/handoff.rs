@@ -90,7 +90,7 @@ fn content(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> Markup {
         // What an attempt writes is not in the journal, so that no event tells of it.
         div #(live::HANDOFF) data-again[state == StateName::Claimed && page.run.is_some() && page.attempt == handoff.fence] {
             p.trail {
-                a href=(address::RUNS) { "Runs" }
+                a href=(viewer.runs) { "Runs" }
                 @if page.run.is_some() { " / " a href=(address::run(&handoff.run)) { (handoff.run) } }
             }
             h1.run-title { (name(page)) " " (step_pill(state, passed)) }

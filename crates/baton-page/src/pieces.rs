@@ -66,7 +66,7 @@ pub(crate) fn cost(spending: &Spending, tokens: u64) -> Markup {
         @if !price.is_empty() { (price) }
         @if tokens > 0 {
             @if !price.is_empty() { " · " }
-            span.quiet { (thousands(tokens)) " tokens" }
+            span.quiet.tokens { (thousands(tokens)) " tokens" }
         }
         @if price.is_empty() && tokens == 0 { span.quiet { "–" } }
     }
@@ -133,8 +133,11 @@ pub(crate) fn tail(text: &str, lines_max: usize, whole: &str) -> Markup {
     let start = shown.ceil_char_boundary(shown.len().saturating_sub(TEXT_BYTES_MAX));
     html! {
         pre.tail tabindex="0" {
-            @if left_out > 0 || start > 0 { a.quiet href=(whole) { "… " (counted(left_out, "line")) " before" } "\n" }
-            (&shown[start..])
+            // The last lines are in sight first: the style sheet turns the direction, which one child survives.
+            span {
+                @if left_out > 0 || start > 0 { a.quiet href=(whole) { "… " (counted(left_out, "line")) " before" } "\n" }
+                (&shown[start..])
+            }
         }
     }
 }

@@ -1,16 +1,21 @@
 //! The same pages as plain text, for `curl` and for agents.
 
-use baton_engine::Handoff;
 use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
+use baton_engine::handover::open_question;
 use baton_engine::journal::Event;
 use baton_engine::people::{AgentQuestion, FailedCommand, Question};
+use baton_engine::session::Spending;
 use baton_engine::step::Role;
+use baton_engine::{Handoff, HandoffId};
+use baton_protocol::model::request::{DecisionMade, OpenQuestion};
 use baton_protocol::printable;
 use baton_protocol::rules::{self, Rule};
+use baton_views::activity::thousands;
 use baton_views::handoff::state as state_words;
 use baton_views::question::{QuestionKind, choice_words, whole};
+use baton_views::run_summary::size;
 use baton_views::timeline::in_words;
-use baton_views::words::{ago, one_line, took};
+use baton_views::words::{ago, counted, one_line, took};
 use jiff::Timestamp;
 
 use crate::address;
@@ -76,14 +81,25 @@ pub fn run(viewer: &Viewer<'_>, page: &RunPage<'_>) -> String {
     line("workflow", page.run.definition.name());
     line("state", page.state(viewer).words());
     line("why", &page.why(viewer));
+    if let Some(asking) = page.questions.first().and_then(|question| page.run.find(&question.handoff)) {
+        line("asked", &ago(asking.handoff.changed_at, viewer.now));
+    }
+    line(
+        "started",
+        &format!("{} ({})", page.run.started_at.strftime("%F %H:%M:%S UTC"), ago(page.run.started_at, viewer.now)),
+    );
     line("took", &took(total.took));
-    line("spent", &total.spending.to_string());
+    line("spent", &spent(&total.spending, total.tokens));
+    line("handoffs", &format!("{}, {}", size(page.run), counted(total.attempts, "attempt")));
     line("claims", &total.evidence.signs());
     if let Some(cause) = RootCause::of(page.run, page.questions) {
         line("failed", &cause.failed.what);
         line("command", cause.failed.command.as_deref().unwrap_or_default());
         line("said last", &last_lines(&cause.failed.output));
-        line("log", &cause.failed.log.map(|log| log.to_string_lossy().into_owned()).unwrap_or_default());
+        line(
+            "log",
+            &cause.failed.log.map(|_| address::last_log(&page.run.id, &cause.step.handoff.id)).unwrap_or_default(),
+        );
     }
     for question in page.questions {
         line("waits", &format!("{} ({})", headline(question), question.handoff));
@@ -96,9 +112,25 @@ pub fn run(viewer: &Viewer<'_>, page: &RunPage<'_>) -> String {
     }
     for tracked in &steps[left_out..] {
         let state = step_word(tracked.handoff.state.name(), tracked.passed());
-        text.push_str(&format!("{:<24} {state:<20} {}\n", name(tracked), own_words(tracked)));
+        let attempts = if tracked.attempts > 1 { format!(", {} attempts", tracked.attempts) } else { String::new() };
+        let who = format!("{}{attempts}", tracked.handoff.terms.to);
+        text.push_str(&format!("{:<24} {state:<20} {who:<24} {}\n", name(tracked), own_words(tracked)));
     }
+    let agenda = page.run.agenda();
+    let decided = |(by, made): (&HandoffId, &DecisionMade)| {
+        let because = made.rationale.as_ref().map(|why| format!(" (because: {why})")).unwrap_or_default();
+        format!("{}{because} ({})", made.decision.as_deref().unwrap_or_default(), step_of(page.run, by))
+    };
+    text.push_str(&lines("decided", &agenda.decisions().map(decided).collect::<Vec<_>>()));
+    let open = |(by, open): (&HandoffId, &OpenQuestion)| format!("{} ({})", open_question(open), step_of(page.run, by));
+    text.push_str(&lines("open questions", &agenda.questions().map(open).collect::<Vec<_>>()));
     printable(&text)
+}
+
+fn spent(spending: &Spending, tokens: u64) -> String {
+    let tokens = if tokens > 0 { format!("{} tokens", thousands(tokens)) } else { String::new() };
+    let parts = [spending.to_string(), tokens];
+    parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" · ")
 }
 
 fn last_lines(output: &str) -> String {

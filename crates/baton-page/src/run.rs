@@ -179,17 +179,17 @@ fn framed(viewer: &Viewer<'_>, page: &RunPage<'_>, tab: Tab, content: Markup) ->
     let events = (!page.state(viewer).is_ended()).then_some(stream.as_str());
     let live = Frame::live(run.as_str(), Section::Runs, &here, events);
     let frame = Frame { is_typed_in: viewer.may_control && tab == Tab::Overview, ..live };
-    layout::page(viewer, &frame, html! { (title(page.run, page.state(viewer), tab)) (content) })
+    layout::page(viewer, &frame, html! { (title(viewer, page.run, page.state(viewer), tab)) (content) })
 }
 
 /// Names the run and leads to its parts.
-pub(crate) fn title(run: &Run, state: RunState, tab: Tab) -> Markup {
+pub(crate) fn title(viewer: &Viewer<'_>, run: &Run, state: RunState, tab: Tab) -> Markup {
     let link = |target: Tab, address: String, words: &str| {
         let current = (tab == target).then_some("page");
         html! { a href=(address) aria-current=[current] { (words) } }
     };
     html! {
-        p.trail { a href=(address::RUNS) { "Runs" } " / " (run.definition.name()) }
+        p.trail { a href=(viewer.runs) { "Runs" } " / " (run.definition.name()) }
         h1.run-title { (run.id) " " (run_pill(state)) }
         nav.tabs aria-label="Parts of the run" {
             (link(Tab::Overview, address::run(&run.id), "Overview"))
@@ -293,7 +293,7 @@ fn rows(viewer: &Viewer<'_>, page: &RunPage<'_>, steps: &[&TrackedHandoff]) -> M
                         @if let Some(verb) = asked.get(id) { " " a.badge href=(address::question(id)) { (verb) } }
                     }
                     (timeline.track(id))
-                    div.track-end { (step_pill(tracked.handoff.state.name(), tracked.passed())) }
+                    div.track-end { (tracked_pill(tracked)) }
                     p.track-words { (own_words(tracked)) }
                 }
             }
@@ -305,6 +305,15 @@ fn rows(viewer: &Viewer<'_>, page: &RunPage<'_>, steps: &[&TrackedHandoff]) -> M
 pub(crate) fn name(tracked: &TrackedHandoff) -> String {
     let name = StepName::of(tracked);
     if tracked.step.visit > 1 { format!("{name} #{}", tracked.step.visit) } else { name.to_string() }
+}
+
+/// Shows where a step is. A gate that somebody has rejected has not failed.
+pub(crate) fn tracked_pill(tracked: &TrackedHandoff) -> Markup {
+    let decision = tracked.decided.as_ref().map(|decide| &decide.decision);
+    match (tracked.step.role, tracked.handoff.state.name(), decision) {
+        (Role::Gate, StateName::Failed, Some(Decision::Reject { .. })) => pill("failed", "rejected"),
+        (_, state, _) => step_pill(state, tracked.passed()),
+    }
 }
 
 fn who(tracked: &TrackedHandoff) -> String {
@@ -348,6 +357,7 @@ fn legend() -> Markup {
         ("bar-worked", "worked"),
         ("bar-works", "works"),
         ("bar-failed", "failed or refuted"),
+        ("bar-cancelled", "called off"),
         ("bar-repaired", "repaired"),
         ("bar-person", "waited for a person"),
         ("bar-blocked", "blocked"),

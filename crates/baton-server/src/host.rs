@@ -61,6 +61,8 @@ pub struct RunStart {
 pub struct HostProblem {
     /// Whether the thing that was named does not exist.
     pub is_unknown: bool,
+    /// Which member of what was wanted is wrong, as a JSON pointer.
+    pub pointer: Option<&'static str>,
     /// What happened.
     pub message: String,
     /// What to do.

@@ -134,7 +134,12 @@ fn approval_of<'r>(run: &'r Run, subject: &'r TrackedHandoff) -> Option<&'r Appr
 fn story(run: &Run, subject: &TrackedHandoff) -> String {
     let line = |tracked: &TrackedHandoff| {
         let ended = match (&tracked.handoff.state, &tracked.handoff.last_failure) {
-            (State::Failed { .. }, Some(failure)) => format!("failed: {}", first_line(&failure.to_string())),
+            (State::Failed { .. }, Some(failure)) => {
+                let told = failure.to_string();
+                let first = first_line(&told);
+                // What it said last stands in the lines below, which are not told here.
+                format!("failed: {}", first.split_once("; it said last").map_or(first, |(how, _)| how))
+            }
             (state, _) => state.name().to_string(),
         };
         let route = tracked.route.as_ref().map(|route| format!("; then {}", route.to));

@@ -41,7 +41,8 @@ pub(crate) fn now() -> Timestamp {
 /// Somebody who may do everything.
 pub(crate) fn viewer(waiting: usize, theme: Theme) -> Viewer<'static> {
     let csrf = "c5rf-t0ken";
-    Viewer { name: Some("ana"), may_decide: true, may_start: true, may_control: true, csrf, waiting, theme, now: now() }
+    let (name, runs) = (Some("ana"), "/runs?state=waiting");
+    Viewer { name, may_decide: true, may_start: true, may_control: true, csrf, runs, waiting, theme, now: now() }
 }
 
 fn claim(rule: &str, verdict: ClaimFinding, claim: &str, seen: &str, poison: &str) -> ExaminedClaim {
@@ -222,12 +223,21 @@ pub(crate) fn pages(theme: Theme, poison: &str) -> Vec<Named> {
         rows: &rows,
         filter: &filter,
         counts: Some(&counts),
+        is_all_counted: true,
         workflows: &workflows,
         next: Some("2026-04-30"),
         is_later: false,
     };
     pages.push(("runs", baton_page::runs::page(&viewer, &list)));
-    let none = RunList { rows: &[], filter: &filter, counts: None, workflows: &[], next: None, is_later: false };
+    let none = RunList {
+        rows: &[],
+        filter: &filter,
+        counts: None,
+        is_all_counted: true,
+        workflows: &[],
+        next: None,
+        is_later: false,
+    };
     pages.push(("runs-empty", baton_page::runs::page(&Viewer { name: None, waiting: 0, ..viewer }, &none)));
     let [waiting, running, asking, failing, _, failed, completed] = &stages;
     pages.push(("run-waiting", with_run(waiting, Some(2), |page| baton_page::run::page(&viewer, page))));
@@ -346,6 +356,7 @@ pub(crate) fn texts(poison: &str) -> Vec<(&'static str, String)> {
         rows: &rows,
         filter: &RunFilter::default(),
         counts: None,
+        is_all_counted: true,
         workflows: &[],
         next: Some("x"),
         is_later: false,

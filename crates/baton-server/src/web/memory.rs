@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baton_engine::engine::{Problem, RunRecord};
 use baton_engine::handoff::{Handoff, StateName};
+use baton_engine::people::plain_words;
+use baton_engine::run::Run;
 use baton_engine::session::Spending;
 use baton_engine::{HandoffId, RunId, flow};
 use baton_page::inbox::asked;
@@ -23,6 +25,12 @@ const EVENTS_MAX: usize = 60_000;
 
 /// How many rows of lists are remembered.
 const ROWS_MAX: usize = 5_000;
+
+/// How much of a text a search looks at.
+const TEXT_BYTES_MAX: usize = 400;
+
+/// How much of a run a search by text looks at.
+const WORDS_BYTES_MAX: usize = 8_000;
 
 /// What pages remember.
 #[derive(Default)]
@@ -45,6 +53,8 @@ pub(super) struct RowFigures {
     pub(super) phases: (usize, usize),
     pub(super) spending: Spending,
     pub(super) tokens: u64,
+    /// What a search by text looks at beyond names: inputs, summaries and what was asked, in small letters.
+    pub(super) words: Arc<str>,
 }
 
 /// Locks something that is whole whatever happened while it was locked before.
@@ -107,7 +117,8 @@ impl Server {
             _ => first.as_ref().map(asked).unwrap_or_default(),
         };
         let phases = phases_done(run);
-        let row = RowFigures { seq, workflow, asked, phases, spending: total.spending, tokens: total.tokens };
+        let (spending, tokens, words) = (total.spending, total.tokens, words(run));
+        let row = RowFigures { seq, workflow, asked, phases, spending, tokens, words };
         let mut rows = lock(&self.pages.rows);
         if rows.len() >= ROWS_MAX {
             rows.clear();
@@ -115,4 +126,23 @@ impl Server {
         rows.insert(root.run.clone(), row.clone());
         Ok(row)
     }
+}
+
+/// Returns the words of a run that a search by text looks at.
+fn words(run: &Run) -> Arc<str> {
+    let inputs = run.definition.inputs.values().map(plain_words);
+    let said = run.handoffs().flat_map(|tracked| {
+        let failure = tracked.handoff.last_failure.as_ref().map(|failure| failure.message.clone());
+        let asked = tracked.asked().and_then(|request| request.instructions.clone());
+        [tracked.report().and_then(|report| report.summary.clone()), failure, asked].into_iter().flatten()
+    });
+    let mut words = String::new();
+    for text in inputs.chain(said) {
+        words.push_str(&text[..text.floor_char_boundary(TEXT_BYTES_MAX)].to_lowercase());
+        words.push('\n');
+        if words.len() > WORDS_BYTES_MAX {
+            break;
+        }
+    }
+    words.into()
 }

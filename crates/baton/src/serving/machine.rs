@@ -70,16 +70,23 @@ impl ServerHost for ServerMachine {
     fn definition(&self, start: RunStart) -> Result<(RunId, Definition), HostProblem> {
         let RunStart { workflow: name, inputs, workspace, id } = start;
         let found = self.readable().find(|(_, workflow)| workflow.name.as_deref() == Some(&*name));
-        let Some((path, _)) = found else {
+        let Some((path, workflow)) = found else {
             let names: Vec<String> = self.readable().filter_map(|(_, workflow)| workflow.name).collect();
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             let hint = Some(format!("known here: {known}"));
-            return Err(HostProblem { is_unknown: true, message: format!("unknown workflow `{name}`"), hint });
+            return Err(HostProblem {
+                is_unknown: true,
+                pointer: Some("/workflow"),
+                message: format!("unknown workflow `{name}`"),
+                hint,
+            });
         };
         let workspace = inside(&self.workspace, workspace.as_deref().unwrap_or_default())?;
+        let are_wrong = Definition::inputs(&workflow, inputs.clone()).is_err();
         let started =
             Started { path, inputs, workspace: &workspace, input_hint: "give it in `inputs`", simulated: false };
-        let definition = running::definition(started, &self.config).map_err(unusable)?;
+        let wrong = |error| HostProblem { pointer: are_wrong.then_some("/inputs"), ..unusable(error) };
+        let definition = running::definition(started, &self.config).map_err(wrong)?;
         let id = id.unwrap_or_else(|| running::run_id(&definition));
         Ok((id, definition))
     }
@@ -230,9 +237,9 @@ fn inside(folder: &Path, path: &str) -> Result<PathBuf, HostProblem> {
 
 fn outside(what: &str) -> HostProblem {
     let message = format!("a workspace is a folder inside the server's workspace, {what}");
-    HostProblem { is_unknown: false, message, hint: None }
+    HostProblem { is_unknown: false, pointer: Some("/workspace"), message, hint: None }
 }
 
 fn unusable(error: CommandError) -> HostProblem {
-    HostProblem { is_unknown: false, message: error.message, hint: error.hints.into_iter().next() }
+    HostProblem { is_unknown: false, pointer: None, message: error.message, hint: error.hints.into_iter().next() }
 }

@@ -73,6 +73,10 @@ fn phase_that_does_not_exist_is_told_beside_the_note() {
     let mut ana = Person::logged_in(&client, &stage.ana);
     let refused = ana.send("/runs/t", "/runs/t/retry", &[("from", "shop"), ("note", "The tool is there.")]);
     assert_eq!(refused.status, 422);
-    assert!(refused.text.contains("<textarea name=\"note\">The tool is there.</textarea>"), "{}", refused.text);
+    assert!(
+        refused.text.contains("<textarea name=\"note\" required>The tool is there.</textarea>"),
+        "{}",
+        refused.text
+    );
     assert!(refused.text.contains("the phases are build, ok, ship"), "{}", refused.text);
 }

@@ -20,6 +20,7 @@ fn without_any_token_loopback_is_open_except_for_decisions() {
     let decision = json!({ "decision": "approve", "shown": gate["gate"]["digest"] });
     let answer = server.post("/api/v1/gates/csv-07/decision", &decision);
     assert_eq!(answer.problem(401), "unauthorized");
+    assert_eq!(server.post("/api/v1/runs/t/retry", &json!({})).problem(401), "unauthorized", "also a person's");
     assert!(answer.header("www-authenticate").is_some_and(|value| value.starts_with("Bearer")));
     assert_eq!(
         server.get("/api/v1/gates/csv-07").expect(200)["gate"]["digest"],
