@@ -114,7 +114,8 @@ pub fn run(viewer: &Viewer<'_>, page: &RunPage<'_>) -> String {
         let state = step_word(tracked.handoff.state.name(), tracked.passed());
         let attempts = if tracked.attempts > 1 { format!(", {} attempts", tracked.attempts) } else { String::new() };
         let who = format!("{}{attempts}", tracked.handoff.terms.to);
-        text.push_str(&format!("{:<24} {state:<20} {who:<24} {}\n", name(tracked), own_words(tracked)));
+        let line = format!("{:<24} {state:<20} {who:<24} {}", name(tracked), own_words(tracked));
+        text.push_str(&format!("{}\n", line.trim_end()));
     }
     let agenda = page.run.agenda();
     let decided = |(by, made): (&HandoffId, &DecisionMade)| {

@@ -53,7 +53,9 @@ fn completed_run_is_not_repeated_and_a_refused_form_keeps_what_was_typed() {
     let page = ana.get("/runs/t").text;
     assert!(!page.contains("/runs/t/retry"), "{page}");
     assert!(
-        page.contains("A completed run cannot be repeated; <a href=\"/start?workflow=gates&amp;like=t\">start a new one</a>"),
+        page.contains(
+            "A completed run cannot be repeated; <a href=\"/start?workflow=gates&amp;like=t\">start a new one</a>"
+        ),
         "{page}"
     );
     // It may have ended while somebody was typing.
