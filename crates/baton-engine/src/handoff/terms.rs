@@ -64,9 +64,6 @@ const WORKFLOW_BYTES_MAX: usize = 48;
 /// What only drivers take waits in queues that begin like this. Nobody can address them: `@agent` means `agent`.
 const DRIVERS: &str = "@";
 
-/// How they began when they had only the name of the agent.
-const DRIVERS_BEFORE: &str = "@driver/";
-
 /// Stands between a token and the key that it was sent with. It is a control character, which nobody can send in a key.
 const KEY_MARK: char = '\u{1f}';
 
@@ -121,12 +118,12 @@ impl Terms {
 
     /// Returns the name of a queue for people: that only drivers take from it says nothing to them.
     pub fn readable_queue(queue: &str) -> &str {
-        queue.strip_prefix(DRIVERS_BEFORE).or_else(|| queue.strip_prefix(DRIVERS)).unwrap_or(queue)
+        queue.strip_prefix(DRIVERS).unwrap_or(queue)
     }
 
     /// Returns the queues that people know by a name.
-    pub fn queues_called(name: &str) -> [String; 3] {
-        [name.to_owned(), format!("{DRIVERS}{name}"), format!("{DRIVERS_BEFORE}{name}")]
+    pub fn queues_called(name: &str) -> [String; 2] {
+        [name.to_owned(), format!("{DRIVERS}{name}")]
     }
 
     /// Returns the key under which a server remembers what somebody has sent: each token has keys of its own.
