@@ -259,6 +259,8 @@ pub struct Driver {
     pub kept: KeptBytes,
     /// How long work may wait for an agent before the run says so; usually [`PATIENCE`].
     pub patience: Duration,
+    /// How long attempts may go on that are under way when it is told to stop; nothing new begins then.
+    pub finish_within: Duration,
 }
 
 /// Returns the files that must be in the workspace before an agent reads its prompt.

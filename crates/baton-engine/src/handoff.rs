@@ -342,6 +342,15 @@ impl Handoff {
         Some(Digest::of(text.as_bytes()))
     }
 
+    /// Returns whether its first report counted: nobody and nothing sent it back before it was completed.
+    pub fn was_accepted_first_time(&self) -> bool {
+        let sends_back = |note: &Note| match note.about {
+            About::Refuted | About::Feedback | About::Failure | About::Requeued => true,
+            About::Resolution | About::Answer | About::Question => false,
+        };
+        self.state.name() == StateName::Completed && self.attempts <= 1 && !self.notes.iter().any(sends_back)
+    }
+
     /// Leaves a note for the next attempt; the oldest notes make room.
     pub(crate) fn note(&mut self, about: About, from: &str, text: &str) {
         self.note_answer(about, from, text, None);

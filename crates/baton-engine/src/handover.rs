@@ -13,7 +13,8 @@ mod text;
 pub(crate) use givers::{earlier_visits, givers, members};
 pub(crate) use index::index;
 pub(crate) use standing::stands_on;
-pub(crate) use text::{artifact, decision, paths, question, spec_path};
+pub use text::{artifact, blocker, open_question};
+pub(crate) use text::{decision, paths, spec_path};
 
 use baton_protocol::model::Report;
 

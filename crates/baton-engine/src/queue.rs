@@ -1,5 +1,7 @@
 //! The queue of an agent: whether it is paused, and how many may work at the same time.
 
+use std::collections::BTreeMap;
+
 use crate::lifecycle::accept::{self, NameFault};
 
 /// The settings of an agent's queue.
@@ -13,6 +15,18 @@ pub struct Queue {
     pub concurrency: Option<u32>,
 }
 
+/// Why a queue hands out nothing, although something waits in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueHold {
+    /// Somebody has paused it.
+    Paused,
+    /// As many as may be claimed at the same time are claimed.
+    Full(u32),
+}
+
+/// The queues that hand out nothing now, by name.
+pub type QueueHolds = BTreeMap<String, QueueHold>;
+
 impl Queue {
     /// The queue of an agent with default settings.
     pub fn open(agent: impl Into<String>) -> Queue {
@@ -22,6 +36,15 @@ impl Queue {
     /// Looks whether the settings keep within the limits; the error says what does not.
     pub fn check(&self) -> Result<(), NameFault> {
         accept::name("agent", &self.agent)
+    }
+
+    /// Returns why nothing is handed out while so many handoffs are claimed; `None` if something can be.
+    pub fn hold(&self, claimed: u64) -> Option<QueueHold> {
+        match (self.paused, self.concurrency) {
+            (true, _) => Some(QueueHold::Paused),
+            (false, Some(limit)) if claimed >= u64::from(limit) => Some(QueueHold::Full(limit)),
+            (false, Some(_) | None) => None,
+        }
     }
 
     /// Returns how many of `wanted` handoffs may be handed out while `claimed` are.

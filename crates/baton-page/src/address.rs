@@ -1,6 +1,6 @@
 //! The addresses of all pages and forms, so that links, forms and the server agree.
 
-use baton_engine::{HandoffId, RunId};
+use baton_engine::{Fence, HandoffId, RunId};
 
 /// The list of runs.
 pub const RUNS: &str = "/runs";
@@ -43,6 +43,36 @@ pub fn handoff(id: &RunId, handoff: &HandoffId) -> String {
     format!("{}/{}", handoffs(id), encoded(handoff.as_str()))
 }
 
+/// All that is known about a handoff, as text.
+pub fn handoff_text(id: &RunId, of: &HandoffId) -> String {
+    format!("{}/text", handoff(id, of))
+}
+
+/// A document of a handoff as it was written: `request` or `report`.
+pub fn document(id: &RunId, of: &HandoffId, document: &str) -> String {
+    format!("{}/{document}", handoff(id, of))
+}
+
+/// A handoff with what one of its attempts was told and has written.
+pub fn attempt(id: &RunId, of: &HandoffId, attempt: Fence) -> String {
+    format!("{}?attempt={attempt}", handoff(id, of))
+}
+
+/// What an attempt was told, as text.
+pub fn prompt(id: &RunId, of: &HandoffId, attempt: Fence) -> String {
+    format!("{}/prompt?attempt={attempt}", handoff(id, of))
+}
+
+/// All that an attempt has written, as text.
+pub fn log(id: &RunId, of: &HandoffId, attempt: Fence) -> String {
+    format!("{}/log?attempt={attempt}", handoff(id, of))
+}
+
+/// All that the last attempt has written, as text.
+pub fn last_log(id: &RunId, of: &HandoffId) -> String {
+    format!("{}/log", handoff(id, of))
+}
+
 /// The journal of a run, from its newest event.
 pub fn journal(id: &RunId) -> String {
     format!("{}/journal", run(id))
@@ -81,9 +111,29 @@ pub fn start(workflow: &str) -> String {
     with_query(START, &[("workflow", workflow)])
 }
 
+/// The form that starts a run like this one, with its inputs to be edited.
+pub fn start_like(workflow: &str, id: &RunId) -> String {
+    with_query(START, &[("workflow", workflow), ("like", id.as_str())])
+}
+
+/// One agent with its handoffs.
+pub fn agent(name: &str) -> String {
+    format!("{AGENTS}/{}", encoded(name))
+}
+
 /// One question.
 pub fn question(handoff: &HandoffId) -> String {
     format!("{INBOX}/{}", encoded(handoff.as_str()))
+}
+
+/// All that is decided about, as text.
+pub fn question_text(handoff: &HandoffId) -> String {
+    format!("{}/text", question(handoff))
+}
+
+/// What has changed in a file that a page names, or all of it, as text; `page` is [`handoff`] or [`question`].
+pub fn changes(page: &str, path: &str) -> String {
+    with_query(&format!("{page}/file"), &[("path", path)])
 }
 
 /// Takes the form that decides a question.

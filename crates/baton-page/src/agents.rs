@@ -1,12 +1,13 @@
 //! The agents: what waits for each, how often its work counts at once, what it claimed in vain, and what it costs.
 
 use baton_engine::session::{Spending, dollars};
+use baton_engine::{Handoff, HandoffId};
 use baton_views::words::counted;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
 use crate::layout::{self, Frame, Section, Viewer};
-use crate::pieces::{empty, pill, since};
+use crate::pieces::{empty, pill, since, step_pill};
 use crate::{address, live};
 
 /// An agent with its queue and its figures.
@@ -35,10 +36,12 @@ pub struct AgentRow {
 pub struct AgentFigures {
     /// How many handoffs have ended.
     pub ended: u64,
-    /// How many of them were completed, and what they claim was verified.
-    pub verified: u64,
-    /// How many of the completed ones counted with their first report.
+    /// How many of them were completed.
+    pub completed: u64,
+    /// How many of them were completed by their first report: nobody and nothing sent it back.
     pub first_pass: u64,
+    /// How many attempts they took.
+    pub attempts: u64,
     /// How many claims were examined.
     pub claims: u64,
     /// How many of them were refuted.
@@ -77,7 +80,7 @@ fn agents(viewer: &Viewer<'_>, list: &AgentList<'_>) -> Markup {
                 }))
             } @else {
                 ul.cards { @for row in list.rows { (card(viewer, row)) } }
-                p.quiet { "Figures over the latest " (list.recent) " handoffs of each agent that have ended. Accepted first time: completed handoffs whose first report counted. Cost per completion: everything that was spent, also on what failed, by completions that were verified." }
+                p.quiet { "Figures over the latest " (list.recent) " handoffs of each agent that have ended. Accepted first time: handoffs whose first report counted, of all that ended. Cost per completion: everything that was spent, also on what failed, by completed handoffs." }
             }
         }
     }
@@ -88,7 +91,7 @@ fn card(viewer: &Viewer<'_>, row: &AgentRow) -> Markup {
     html! {
         li.card data-item {
             div.card-head {
-                a.card-name href=(address::with_query(address::RUNS, &[("text", name)])) { (name) }
+                a.card-name href=(address::agent(name)) { (name) }
                 @if *is_paused { (pill("interrupted", "paused")) }
                 @else if *working > 0 { (pill("running", &format!("{working} working"))) }
                 @if *waiting > 0 { (pill("pending", &format!("{waiting} queued"))) }
@@ -104,11 +107,79 @@ fn card(viewer: &Viewer<'_>, row: &AgentRow) -> Markup {
                 @if let Some(limit) = limit { " At most " (limit) " at the same time." }
             }
             @if figures.ended > 0 { dl.figures {
-                div { dt { "Verified completions" } dd { (figures.verified) span.quiet { " of " (figures.ended) " ended" } } }
-                div { dt { "Accepted first time" } dd { (share(figures.first_pass, figures.verified)) } }
+                div { dt { "Completed" } dd { (figures.completed) span.quiet { " of " (figures.ended) " ended" } } }
+                div { dt { "Accepted first time" } dd { (share(figures.first_pass, figures.ended)) } }
                 div { dt { "Refuted claims" } dd { (share(figures.refuted, figures.claims)) } }
                 div { dt { "Cost per completion" } dd { (price(figures)) } }
             } }
+        }
+    }
+}
+
+/// An agent with a page of its handoffs, the newest first.
+#[derive(Debug, Clone, Copy)]
+pub struct AgentWork<'a> {
+    /// The agent.
+    pub row: &'a AgentRow,
+    /// Its handoffs, also those outside of runs.
+    pub handoffs: &'a [Handoff],
+    /// The last one, if there are more.
+    pub next: Option<&'a HandoffId>,
+    /// Over how many of the latest handoffs the figures are worked out.
+    pub recent: u32,
+}
+
+/// The page of one agent.
+pub fn work_page(viewer: &Viewer<'_>, work: &AgentWork<'_>) -> Markup {
+    let name = &work.row.name;
+    let here = address::agent(name);
+    let frame = Frame::live(name, Section::Agents, &here, Some(address::EVENTS));
+    layout::page(
+        viewer,
+        &frame,
+        html! {
+            p.trail { a href=(address::AGENTS) { "Agents" } }
+            h1 { (name) }
+            (its_work(viewer, work))
+        },
+    )
+}
+
+/// What changes of the page of one agent, for the script.
+pub fn work_fragment(viewer: &Viewer<'_>, work: &AgentWork<'_>) -> Markup {
+    layout::fragment(its_work(viewer, work))
+}
+
+fn its_work(viewer: &Viewer<'_>, work: &AgentWork<'_>) -> Markup {
+    html! {
+        div #(live::AGENTS) {
+            ul.cards { (card(viewer, work.row)) }
+            h2 { "Handoffs" }
+            @if work.handoffs.is_empty() { p.quiet { "None so far." } }
+            @else {
+                ul.cards.runs { @for handoff in work.handoffs { (its_handoff(viewer, handoff)) } }
+            }
+            @if let Some(next) = work.next {
+                nav.pages aria-label="Pages" {
+                    a rel="next" href=(address::with_query(&address::agent(&work.row.name), &[("after", next.as_str())])) { "Older handoffs →" }
+                }
+            }
+        }
+    }
+}
+
+fn its_handoff(viewer: &Viewer<'_>, handoff: &Handoff) -> Markup {
+    html! {
+        li.card data-item {
+            div.card-head {
+                a.card-name href=(address::handoff(&handoff.run, &handoff.id)) { (handoff.id) }
+                (step_pill(handoff.state.name(), true))
+            }
+            div.facts {
+                span { "from " (handoff.terms.from) }
+                @if handoff.terms.step.is_some() { span { "run " a href=(address::run(&handoff.run)) { (handoff.run) } } }
+                span { (since(handoff.accepted_at, viewer.now)) }
+            }
         }
     }
 }
@@ -124,11 +195,11 @@ fn share(part: u64, whole: u64) -> Markup {
 fn price(figures: &AgentFigures) -> Markup {
     let Spending { spent, unpriced } = figures.spending;
     html! {
-        @match (spent.cost_micros, figures.verified) {
+        @match (spent.cost_micros, figures.completed) {
             (Some(micros), 1..) => {
                 @if unpriced > 0 { "> " }
-                (dollars(micros / figures.verified)) " "
-                span.quiet { "(" (dollars(micros)) " by " (figures.verified) @if unpriced > 0 { ", " (counted(u64::from(unpriced), "turn")) " without a price" } ")" }
+                (dollars(micros / figures.completed)) " "
+                span.quiet { "(" (dollars(micros)) " by " (figures.completed) @if unpriced > 0 { ", " (counted(u64::from(unpriced), "turn")) " without a price" } ")" }
             }
             (Some(micros), 0) => { (dollars(micros)) span.quiet { " spent, nothing completed" } }
             (None, _) => "–"

@@ -32,7 +32,7 @@ pub fn page(viewer: &Viewer<'_>, a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> Ma
         viewer,
         &frame,
         html! {
-            p.trail { a href=(address::RUNS) { "Runs" } }
+            p.trail { a href=(viewer.runs) { "Runs" } }
             h1 { "Two runs" }
             (parted(a, b))
             (totals(a, b))

@@ -5,13 +5,17 @@ use baton_views::words::counted;
 use maud::{Markup, html};
 
 use crate::address;
+use crate::document::and_more;
 use crate::pieces::beginning;
 
-/// How many lines of a file are shown; all of it is a link away.
+/// How many lines of files are shown; all of them are a link away.
 const LINES_MAX: usize = 120;
 
-/// How many bytes of a file are shown.
+/// How many bytes of files are shown.
 const BYTES_MAX: usize = 12_000;
+
+/// How many files a page names; all of them are a link away.
+pub const EXHIBITS_MAX: usize = 40;
 
 /// A file that is decided about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +49,8 @@ impl Exhibit {
 }
 
 impl ExhibitContent {
-    fn text(&self) -> &str {
+    /// Returns what is in it, or why that is not shown.
+    pub fn text(&self) -> &str {
         match self {
             ExhibitContent::Difference(text)
             | ExhibitContent::Text(text)
@@ -55,35 +60,56 @@ impl ExhibitContent {
     }
 }
 
-/// Shows files, each folded; a single one is open.
-pub(crate) fn shown(run: &RunId, exhibits: &[Exhibit]) -> Markup {
-    folded(run, exhibits.iter(), usize::from(exhibits.len() == 1))
+/// Shows files; a single one is open. `page` is the address at which they are found, and `more` are not among them.
+pub(crate) fn shown(page: &str, run: &RunId, exhibits: &[Exhibit], more: usize) -> Markup {
+    listed(page, run, &exhibits.iter().collect::<Vec<_>>(), usize::from(exhibits.len() == 1), more)
 }
 
 /// Shows files that are decided about: the first ones are open, so that nobody decides without having seen them. They come
 /// with the oldest work first, and the latest is what is asked about.
-pub(crate) fn opened(run: &RunId, exhibits: &[Exhibit]) -> Markup {
+pub(crate) fn opened(page: &str, run: &RunId, exhibits: &[Exhibit], more: usize) -> Markup {
     let mut exhibits: Vec<&Exhibit> = exhibits.iter().rev().collect();
     exhibits.sort_by_key(|exhibit| exhibit.is_aside());
-    let mut lines = 0;
+    let (mut lines, mut bytes) = (0, 0);
     let first = exhibits.iter().take_while(|exhibit| {
-        let has_room = lines < LINES_MAX;
+        let has_room = lines < LINES_MAX && bytes < BYTES_MAX;
         lines += exhibit.content.text().lines().count();
+        bytes += exhibit.content.text().len();
         has_room
     });
     let open = first.count();
-    folded(run, exhibits.into_iter(), open)
+    listed(page, run, &exhibits, open, more)
 }
 
-fn folded<'e>(run: &RunId, exhibits: impl Iterator<Item = &'e Exhibit>, open: usize) -> Markup {
+/// Shows the first files; the others are a link away, so that a page is small however much it is about.
+fn listed(page: &str, run: &RunId, exhibits: &[&Exhibit], open: usize, more: usize) -> Markup {
+    let whole = |exhibit: &Exhibit| {
+        html! {
+            @if let Some(sha256) = &exhibit.sha256 {
+                a href=(address::artifact(run, sha256)) { "The whole file" } " · sha256 " code title=(sha256) { (beginning(sha256, 12)) }
+            }
+        }
+    };
     html! {
-        @for (index, exhibit) in exhibits.enumerate() {
-            details.exhibit id={ "exhibit-" (index) } open[index < open] {
+        @for (index, exhibit) in exhibits.iter().take(open).enumerate() {
+            details.exhibit id={ "exhibit-" (index) } open {
                 summary { code { (exhibit.path) } " " span.quiet { (kind(&exhibit.content)) } }
-                (content(&exhibit.content))
-                @if let Some(sha256) = &exhibit.sha256 {
-                    p.quiet { a href=(address::artifact(run, sha256)) { "The whole file" } " · sha256 " code { (sha256) } }
+                (content(&exhibit.content, &address::changes(page, &exhibit.path)))
+                p.quiet { (whole(exhibit)) }
+            }
+        }
+        @if exhibits.len() > open || more > 0 {
+            ul.exhibits {
+                @for exhibit in exhibits.iter().skip(open) {
+                    li {
+                        @match &exhibit.content {
+                            ExhibitContent::NotShown(why) => { code { (exhibit.path) } " " span.quiet { (why) } }
+                            shown => { a href=(address::changes(page, &exhibit.path)) { code { (exhibit.path) } } " " span.quiet { (kind(shown)) } }
+                        }
+                        " " span.quiet { (whole(exhibit)) }
+                    }
                 }
+                @if more > 0 { li.quiet { (and_more(more, "files", &format!("{page}/text"))) } }
             }
         }
     }
@@ -103,11 +129,11 @@ fn kind(content: &ExhibitContent) -> String {
     }
 }
 
-fn content(content: &ExhibitContent) -> Markup {
+fn content(content: &ExhibitContent, whole: &str) -> Markup {
     match content {
         ExhibitContent::NotShown(why) => html! { p.quiet { (why) } },
-        ExhibitContent::Text(text) | ExhibitContent::Unchanged(text) => lines(text, |_| ""),
-        ExhibitContent::Difference(text) => lines(text, |line| match line.as_bytes().first() {
+        ExhibitContent::Text(text) | ExhibitContent::Unchanged(text) => lines(text, whole, |_| ""),
+        ExhibitContent::Difference(text) => lines(text, whole, |line| match line.as_bytes().first() {
             _ if line == "--- last commit" || line == "+++ now" => "hunk",
             Some(b'+') => "plus",
             Some(b'-') => "minus",
@@ -117,7 +143,7 @@ fn content(content: &ExhibitContent) -> Markup {
     }
 }
 
-fn lines(text: &str, class: impl Fn(&str) -> &'static str) -> Markup {
+fn lines(text: &str, whole: &str, class: impl Fn(&str) -> &'static str) -> Markup {
     let shown = beginning(text, BYTES_MAX);
     let count = shown.lines().count();
     let is_cut = shown.len() < text.len() || count > LINES_MAX;
@@ -127,7 +153,7 @@ fn lines(text: &str, class: impl Fn(&str) -> &'static str) -> Markup {
                 @match class(line) { "" => (line), class => span.(class) { (line) } } "\n"
             }
         }
-        @if is_cut { p.quiet { "The first " (count.min(LINES_MAX)) " of " (text.lines().count()) " lines." } }
+        @if is_cut { p.quiet { "The first " (count.min(LINES_MAX)) " of " (text.lines().count()) " lines. " a href=(whole) { "All of them" } } }
     }
 }
 
@@ -148,7 +174,7 @@ mod tests {
             exhibit("stories.md", ExhibitContent::Text),
             exhibit("design.md", ExhibitContent::Difference),
         ];
-        let shown = opened(&RunId::parse("r").expect("safe"), &exhibits).0;
+        let shown = opened("/inbox/r.ok.1", &RunId::parse("r").expect("safe"), &exhibits, 0).0;
         let places = ["design.md", "stories.md", "brief.md", ".git/config"].map(|path| shown.find(path));
         assert!(places.is_sorted() && places[0].is_some(), "{places:?}: {shown}");
     }

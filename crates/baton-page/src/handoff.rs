@@ -6,7 +6,7 @@ use baton_engine::handover::Handover;
 use baton_engine::journal::Event;
 use baton_engine::run::Run;
 use baton_engine::session::Spending;
-use baton_engine::{Handoff, HandoffId};
+use baton_engine::{Fence, Handoff, HandoffId};
 use baton_views::handoff::state as state_words;
 use baton_views::words::counted;
 use maud::{Markup, html};
@@ -26,6 +26,9 @@ const LINKS_MAX: usize = 8;
 /// How many of the last events are shown.
 const EVENTS_MAX: usize = 30;
 
+/// How many of the last attempts are linked.
+const ATTEMPTS_MAX: u64 = 20;
+
 /// A handoff with everything that is known about it.
 #[derive(Debug, Clone, Copy)]
 pub struct HandoffPage<'h> {
@@ -43,10 +46,14 @@ pub struct HandoffPage<'h> {
     pub examined: &'h [ExaminedClaim],
     /// The files that it is about.
     pub exhibits: &'h [Exhibit],
-    /// What the agent was told in the last attempt.
+    /// How many more there are.
+    pub exhibits_left_out: usize,
+    /// What the agent was told in the attempt that is shown.
     pub prompt: Option<&'h str>,
-    /// What the last attempt wrote, or the end of it.
+    /// What that attempt wrote, or the end of it.
     pub output: Option<&'h str>,
+    /// The attempt that is shown; the last one, unless another was asked for.
+    pub attempt: Fence,
     /// What it has spent.
     pub spending: Spending,
     /// How many tokens it took.
@@ -81,9 +88,9 @@ fn content(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> Markup {
     let passed = page.run.and_then(|run| run.find(&handoff.id)).is_none_or(|tracked| tracked.passed());
     html! {
         // What an attempt writes is not in the journal, so that no event tells of it.
-        div #(live::HANDOFF) data-again[state == StateName::Claimed && page.output.is_some()] {
+        div #(live::HANDOFF) data-again[state == StateName::Claimed && page.run.is_some() && page.attempt == handoff.fence] {
             p.trail {
-                a href=(address::RUNS) { "Runs" }
+                a href=(viewer.runs) { "Runs" }
                 @if page.run.is_some() { " / " a href=(address::run(&handoff.run)) { (handoff.run) } }
             }
             h1.run-title { (name(page)) " " (step_pill(state, passed)) }
@@ -94,10 +101,12 @@ fn content(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> Markup {
                 p { a.button href=(address::question(&handoff.id)) { "Decide" } }
             }
             (way(page))
-            @if state == StateName::Claimed { (work(page)) }
+            // Whoever asks for an attempt sees it first.
+            @let is_first = state == StateName::Claimed || page.attempt != handoff.fence;
+            @if is_first { (work(page)) }
             (arrived(page))
             (handed_over(page))
-            @if state != StateName::Claimed { (work(page)) }
+            @if !is_first { (work(page)) }
             (happened(page))
         }
     }
@@ -146,44 +155,48 @@ fn way(page: &HandoffPage<'_>) -> Markup {
 }
 
 fn arrived(page: &HandoffPage<'_>) -> Markup {
+    let Handoff { id, run, .. } = page.handoff;
     let failure = page.handoff.last_failure.as_ref();
+    let text = &address::handoff_text(run, id);
     html! {
         section {
             h2 { "Report" }
             @if let Some(failure) = failure {
                 @if page.handoff.state.name() == StateName::Completed {
-                    details.whole #failure { summary { "An earlier attempt failed: " (failure.code.as_str()) } (tail(&failure.message, 14)) }
+                    details.whole #failure { summary { "An earlier attempt failed: " (failure.code.as_str()) } (tail(&failure.message, 14, text)) }
                 } @else {
-                    div.cause { p.cause-what { "Last failure: " (failure.code.as_str()) } (tail(&failure.message, 14)) }
+                    div.cause { p.cause-what { "Last failure: " (failure.code.as_str()) } (tail(&failure.message, 14, text)) }
                 }
             }
             @match page.report {
-                Some(report) => (document::shown("report", report)),
+                Some(report) => (document::shown("report", report, &address::document(run, id, "report"))),
                 None => p.quiet { "No report yet." }
             }
             @if !page.examined.is_empty() {
                 h3 { "Evidence " span.quiet { (counted(page.examined.len(), "claim")) } }
-                (document::evidence(page.examined))
+                (document::evidence(page.examined, text))
             }
-            @if !page.exhibits.is_empty() { h3 { "Files" } (exhibit::shown(&page.handoff.run, page.exhibits)) }
+            @if !page.exhibits.is_empty() { h3 { "Files" } (exhibit::shown(&address::handoff(run, id), run, page.exhibits, page.exhibits_left_out)) }
         }
     }
 }
 
 fn handed_over(page: &HandoffPage<'_>) -> Markup {
+    let Handoff { id, run, .. } = page.handoff;
+    let text = &address::handoff_text(run, id);
     html! {
         section {
             h2 { "Request" }
-            (document::shown("request", page.request))
+            (document::shown("request", page.request, &address::document(run, id, "request")))
             @for (index, note) in page.handoff.notes.iter().enumerate() {
                 h3 { (note.about.as_str()) " by " (note.from) }
                 @if let Some(question) = &note.question { p.quiet { (question) } }
-                (prose(&format!("note-{index}"), &note.text))
+                (prose(&format!("note-{index}"), &note.text, text))
             }
             @for (index, given) in page.given.iter().enumerate() {
                 details.given id={ "given-" (index) } {
                     summary { (given.label) @if let Some(file) = &given.file { span.quiet { " " (file) } } }
-                    (verbatim(&given.text))
+                    (verbatim(&given.text, text))
                 }
             }
         }
@@ -191,18 +204,45 @@ fn handed_over(page: &HandoffPage<'_>) -> Markup {
 }
 
 fn work(page: &HandoffPage<'_>) -> Markup {
+    let Handoff { id, run, fence, .. } = page.handoff;
+    let is_last = page.attempt == *fence;
     html! {
-        @if page.prompt.is_some() || page.output.is_some() {
-            section {
-                h2 { "The last attempt" }
+        @if page.prompt.is_some() || page.output.is_some() || fence.0 > 1 {
+            section #attempt {
+                h2 { @if is_last { "The last attempt" } @else { "Attempt " (page.attempt) } }
+                (attempts(page))
                 @if let Some(prompt) = page.prompt {
-                    details #prompt { summary { "Prompt " span.quiet { (counted(prompt.lines().count(), "line")) } } (verbatim(prompt)) }
+                    details #prompt { summary { "Prompt " span.quiet { (counted(prompt.lines().count(), "line")) } } (verbatim(prompt, &address::prompt(run, id, page.attempt))) }
                 }
-                @if let Some(output) = page.output {
-                    details #output open[!page.handoff.state.name().is_finished()] {
-                        summary { "Output " span.quiet { (counted(output.lines().count(), "line")) } }
-                        (tail(output, OUTPUT_LINES_MAX))
+                @match page.output {
+                    Some(output) => {
+                        @let log = address::log(run, id, page.attempt);
+                        details #output open[!is_last || !page.handoff.state.name().is_finished()] {
+                            summary { "Output " span.quiet { (counted(output.lines().count(), "line")) } }
+                            (tail(output, OUTPUT_LINES_MAX, &log))
+                            p.quiet { a href=(log) { "All of it" } }
+                        }
                     }
+                    None => p.quiet { "It has written nothing that is kept here." }
+                }
+            }
+        }
+    }
+}
+
+/// Leads to the other attempts.
+fn attempts(page: &HandoffPage<'_>) -> Markup {
+    let Handoff { id, run, fence: Fence(last), .. } = page.handoff;
+    let first = last.saturating_sub(ATTEMPTS_MAX).max(1);
+    let link = |attempt: u64| address::attempt(run, id, Fence(attempt));
+    html! {
+        @if *last > 1 {
+            p.quiet {
+                "Attempts: "
+                @if first > 1 { a href=(link(1)) { "1" } " … " }
+                @for attempt in first..=*last {
+                    @if attempt == page.attempt.0 { b aria-current="true" { (attempt) } } @else { a href=(link(attempt)) { (attempt) } }
+                    " "
                 }
             }
         }

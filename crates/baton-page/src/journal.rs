@@ -39,7 +39,7 @@ pub fn page(viewer: &Viewer<'_>, journal: &JournalPage<'_>) -> Markup {
     let is_newest = journal.events.last().is_none_or(|event| event.seq == journal.run.seq);
     let events = (is_newest && !journal.state.is_ended()).then_some(stream.as_str());
     let frame = Frame::live(run.as_str(), Section::Runs, &here, events);
-    layout::page(viewer, &frame, html! { (title(journal.run, journal.state, Tab::Journal)) (list(journal)) })
+    layout::page(viewer, &frame, html! { (title(viewer, journal.run, journal.state, Tab::Journal)) (list(journal)) })
 }
 
 /// The events alone, for the script.

@@ -64,6 +64,8 @@ pub struct Viewer<'v> {
     pub may_control: bool,
     /// The token that every form sends back.
     pub csrf: &'v str,
+    /// The address of the list of runs with the filter that they used last.
+    pub runs: &'v str,
     /// How many questions wait for people.
     pub waiting: usize,
     /// The theme that they have chosen.

@@ -24,7 +24,8 @@
 //!
 //! let now = "2026-05-04T15:42:00Z".parse().expect("a time");
 //! let viewer = Viewer {
-//!     name: Some("ana"), may_decide: true, may_start: true, may_control: false, csrf: "token", waiting: 2,
+//!     name: Some("ana"), may_decide: true, may_start: true, may_control: false, csrf: "token", runs: "/runs",
+//!     waiting: 2,
 //!     theme: Theme::System, now,
 //! };
 //! let page = baton_page::entrance::not_found(&viewer, "There is no run <9>.").into_string();

@@ -6,7 +6,7 @@ use baton_engine::evidence::ClaimFinding;
 use baton_engine::handoff::StateName;
 use baton_engine::session::Spending;
 use baton_views::activity::thousands;
-use baton_views::words::{DID_NOT_PASS, ago, cut, took};
+use baton_views::words::{DID_NOT_PASS, ago, counted, cut, took};
 use jiff::Timestamp;
 use maud::{Markup, html};
 
@@ -15,7 +15,7 @@ use crate::run_state::RunState;
 /// More of a text than this is folded away.
 const TEXT_SHOWN_MAX: usize = 600;
 
-/// More of a text than this is never in a page; the whole is a link or a command away.
+/// More of a text than this is never in a page; a link leads to all of it.
 const TEXT_BYTES_MAX: usize = 6_000;
 
 /// Shows how long ago something was. The script keeps it current and adds the reader's own time.
@@ -66,7 +66,7 @@ pub(crate) fn cost(spending: &Spending, tokens: u64) -> Markup {
         @if !price.is_empty() { (price) }
         @if tokens > 0 {
             @if !price.is_empty() { " · " }
-            span.quiet { (thousands(tokens)) " tokens" }
+            span.quiet.tokens { (thousands(tokens)) " tokens" }
         }
         @if price.is_empty() && tokens == 0 { span.quiet { "–" } }
     }
@@ -91,42 +91,53 @@ pub(crate) fn empty(title: &str, next: Markup) -> Markup {
     html! { div.empty { p.empty-title { (title) } div.empty-next { (next) } } }
 }
 
-/// Shows text as it was written; the rest of a long one is folded away under this id.
-pub(crate) fn prose(id: &str, text: &str) -> Markup {
+/// Shows text as it was written; the rest of a long one is folded away under this id, and all of it is at `whole`.
+pub(crate) fn prose(id: &str, text: &str, whole: &str) -> Markup {
     let text = text.trim();
-    let shown = beginning(text, TEXT_SHOWN_MAX);
+    let (shown, folded) = (beginning(text, TEXT_SHOWN_MAX), beginning(text, TEXT_BYTES_MAX));
     html! {
         @if shown.len() == text.len() { p.prose { (text) } }
         @else {
             details.more #(id) {
                 summary { span.prose { (cut(shown, usize::MAX)) "…" } }
-                p.prose { (beginning(text, TEXT_BYTES_MAX)) @if text.len() > TEXT_BYTES_MAX { "…" } }
+                p.prose { (folded) @if folded.len() < text.len() { "…" } }
+                (first_of(folded, text, whole))
             }
         }
     }
 }
 
-/// Shows text in which every letter counts; only the beginning of a very long one.
-pub(crate) fn verbatim(text: &str) -> Markup {
+/// Shows text in which every letter counts; only the beginning of a very long one, all of which is at `whole`.
+pub(crate) fn verbatim(text: &str, whole: &str) -> Markup {
     let shown = beginning(text, TEXT_BYTES_MAX);
     html! {
         pre tabindex="0" { (shown) }
+        (first_of(shown, text, whole))
+    }
+}
+
+/// Says how much of a text is not shown, and where it is.
+fn first_of(shown: &str, text: &str, whole: &str) -> Markup {
+    html! {
         @if shown.len() < text.len() {
-            p.quiet { "The first " (shown.len() / 1000) " of " (text.len() / 1000) " kB." }
+            p.quiet { "The first " (shown.len() / 1000) " of " (text.len().div_ceil(1000)) " kB. " a href=(whole) { "All of it" } }
         }
     }
 }
 
-/// Shows the end of an output, where the reason usually is.
-pub(crate) fn tail(text: &str, lines_max: usize) -> Markup {
+/// Shows the end of an output, where the reason usually is; `whole` is where all of it is.
+pub(crate) fn tail(text: &str, lines_max: usize, whole: &str) -> Markup {
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let left_out = lines.len().saturating_sub(lines_max);
     let shown = lines[left_out..].join("\n");
     let start = shown.ceil_char_boundary(shown.len().saturating_sub(TEXT_BYTES_MAX));
     html! {
         pre.tail tabindex="0" {
-            @if left_out > 0 || start > 0 { span.quiet { "… " (left_out) " lines before\n" } }
-            (&shown[start..])
+            // The last lines are in sight first: the style sheet turns the direction, which one child survives.
+            span {
+                @if left_out > 0 || start > 0 { a.quiet href=(whole) { "… " (counted(left_out, "line")) " before" } "\n" }
+                (&shown[start..])
+            }
         }
     }
 }

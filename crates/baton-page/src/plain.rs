@@ -1,19 +1,25 @@
 //! The same pages as plain text, for `curl` and for agents.
 
-use baton_engine::Handoff;
 use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
+use baton_engine::handover::open_question;
 use baton_engine::journal::Event;
-use baton_engine::people::Question;
+use baton_engine::people::{AgentQuestion, FailedCommand, Question};
+use baton_engine::session::Spending;
 use baton_engine::step::Role;
+use baton_engine::{Handoff, HandoffId};
+use baton_protocol::model::request::{DecisionMade, OpenQuestion};
 use baton_protocol::printable;
 use baton_protocol::rules::{self, Rule};
+use baton_views::activity::thousands;
 use baton_views::handoff::state as state_words;
 use baton_views::question::{QuestionKind, choice_words, whole};
+use baton_views::run_summary::size;
 use baton_views::timeline::in_words;
-use baton_views::words::{ago, one_line, took};
+use baton_views::words::{ago, counted, one_line, took};
 use jiff::Timestamp;
 
-use crate::agents::AgentList;
+use crate::address;
+use crate::agents::{AgentList, AgentRow, AgentWork};
 use crate::check::first_sentence;
 use crate::comparison::{self, ComparedRun};
 use crate::handoff::HandoffPage;
@@ -23,7 +29,7 @@ use crate::layout::Viewer;
 use crate::pieces::step_word;
 use crate::root_cause::RootCause;
 use crate::run::{RunPage, name, own_words};
-use crate::run_state::{RunState, why};
+use crate::run_state::{listed_state, why};
 use crate::runs::{RunList, RunRow};
 use crate::starting::StartableWorkflow;
 
@@ -42,7 +48,7 @@ pub fn runs(list: &RunList<'_>, now: Timestamp) -> String {
     let width = list.rows.iter().map(|row| row.listed.root.id.as_str().chars().count()).max().unwrap_or_default();
     for row in list.rows {
         let listed = &row.listed;
-        let state = RunState::of(&listed.standing, listed.waiting.len());
+        let state = listed_state(listed);
         let id = listed.root.id.as_str();
         let gap = " ".repeat(width - id.chars().count());
         text.push_str(&format!("{id}{gap}  {:<20}  {}\n", state.words(), facts(row, now)));
@@ -73,16 +79,27 @@ pub fn run(viewer: &Viewer<'_>, page: &RunPage<'_>) -> String {
         }
     };
     line("workflow", page.run.definition.name());
-    line("state", page.state().words());
+    line("state", page.state(viewer).words());
     line("why", &page.why(viewer));
+    if let Some(asking) = page.questions.first().and_then(|question| page.run.find(&question.handoff)) {
+        line("asked", &ago(asking.handoff.changed_at, viewer.now));
+    }
+    line(
+        "started",
+        &format!("{} ({})", page.run.started_at.strftime("%F %H:%M:%S UTC"), ago(page.run.started_at, viewer.now)),
+    );
     line("took", &took(total.took));
-    line("spent", &total.spending.to_string());
+    line("spent", &spent(&total.spending, total.tokens));
+    line("handoffs", &format!("{}, {}", size(page.run), counted(total.attempts, "attempt")));
     line("claims", &total.evidence.signs());
     if let Some(cause) = RootCause::of(page.run, page.questions) {
         line("failed", &cause.failed.what);
         line("command", cause.failed.command.as_deref().unwrap_or_default());
         line(cause.failed.shows.label(), &last_lines(&cause.failed.output));
-        line("log", &cause.failed.log.map(|log| log.to_string_lossy().into_owned()).unwrap_or_default());
+        line(
+            "log",
+            &cause.failed.log.map(|_| address::last_log(&page.run.id, &cause.step.handoff.id)).unwrap_or_default(),
+        );
     }
     for question in page.questions {
         line("waits", &format!("{} ({})", headline(question), question.handoff));
@@ -95,9 +112,26 @@ pub fn run(viewer: &Viewer<'_>, page: &RunPage<'_>) -> String {
     }
     for tracked in &steps[left_out..] {
         let state = step_word(tracked.handoff.state.name(), tracked.passed());
-        text.push_str(&format!("{:<24} {state:<20} {}\n", name(tracked), own_words(tracked)));
+        let attempts = if tracked.attempts > 1 { format!(", {} attempts", tracked.attempts) } else { String::new() };
+        let who = format!("{}{attempts}", tracked.handoff.terms.to);
+        let line = format!("{:<24} {state:<20} {who:<24} {}", name(tracked), own_words(tracked));
+        text.push_str(&format!("{}\n", line.trim_end()));
     }
+    let agenda = page.run.agenda();
+    let decided = |(by, made): (&HandoffId, &DecisionMade)| {
+        let because = made.rationale.as_ref().map(|why| format!(" (because: {why})")).unwrap_or_default();
+        format!("{}{because} ({})", made.decision.as_deref().unwrap_or_default(), step_of(page.run, by))
+    };
+    text.push_str(&lines("decided", &agenda.decisions().map(decided).collect::<Vec<_>>()));
+    let open = |(by, open): (&HandoffId, &OpenQuestion)| format!("{} ({})", open_question(open), step_of(page.run, by));
+    text.push_str(&lines("open questions", &agenda.questions().map(open).collect::<Vec<_>>()));
     printable(&text)
+}
+
+fn spent(spending: &Spending, tokens: u64) -> String {
+    let tokens = if tokens > 0 { format!("{} tokens", thousands(tokens)) } else { String::new() };
+    let parts = [spending.to_string(), tokens];
+    parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" · ")
 }
 
 fn last_lines(output: &str) -> String {
@@ -131,16 +165,29 @@ pub fn inbox(list: &InboxList<'_>, now: Timestamp) -> String {
     printable(&text)
 }
 
-/// One question: what it is about, and the commands that answer it.
+/// One question: all that is decided about, and the commands that answer it.
 pub fn question(handoff: &Handoff, question: &Question, now: Timestamp) -> String {
     let kind = QuestionKind::of(handoff, question.ask).as_str();
     let mut text = format!("{kind}  {}\n", headline(question));
     text.push_str(&format!("run {} · from {} · {}\n", question.run, question.agent, ago(handoff.changed_at, now)));
+    if let Some(FailedCommand { command, what, output, log }) = &question.trouble {
+        let log = log.as_ref().map(|log| format!("log: {}\n", log.to_string_lossy())).unwrap_or_default();
+        let command = command.as_ref().map(|command| format!("command: {command}\n")).unwrap_or_default();
+        text.push_str(&format!("\n{what}\n{command}{}\n{log}", output.trim_end()));
+    }
+    text.push_str(&paragraph("so far", &question.text));
+    text.push_str(&lines("look at", &question.items));
+    let asked = |asked: &AgentQuestion| match choice_words(&asked.options).join(" | ") {
+        options if options.is_empty() => asked.text.clone(),
+        options => format!("{} (options: {options})", asked.text),
+    };
+    text.push_str(&lines("asked", &question.questions.iter().map(asked).collect::<Vec<_>>()));
     text.push_str(&format!("\n{}\n", whole(question).trim_end()));
     for said in &question.decided_before {
         text.push_str(&format!("before: {said}\n"));
     }
-    text.push_str(&claims(&question.examined));
+    text.push_str(&claims(&question.examined, &address::question(&question.handoff)));
+    text.push_str(&lines("not fully caged", &question.gaps));
     if !question.choices.is_empty() {
         text.push_str(&format!("\nchoices: {}\n", choice_words(&question.choices).join(", ")));
     }
@@ -148,23 +195,46 @@ pub fn question(handoff: &Handoff, question: &Question, now: Timestamp) -> Strin
     printable(&text)
 }
 
-/// One handoff: where it is, what arrived, what happened to it.
+/// One handoff: where it is, what was asked, given and reported, and what happened to it. All of it.
 pub fn handoff(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> String {
     let handoff = page.handoff;
     let mut text = format!("handoff   {}\n", handoff.id);
     text.push_str(&format!("state     {}\n", state_words(handoff, viewer.now)));
     text.push_str(&format!("way       {} → {}\n", handoff.terms.from, handoff.terms.to));
     if let Some(failure) = &handoff.last_failure {
-        text.push_str(&format!("failure   {}\n", last_lines(&failure.message).replace('\n', "\n          ")));
+        text.push_str(&format!("failure   {}\n", failure.message.trim_end().replace('\n', "\n          ")));
+    }
+    if page.prompt.is_some() {
+        text.push_str(&format!("prompt    {}\n", address::prompt(&handoff.run, &handoff.id, page.attempt)));
+    }
+    if page.output.is_some() {
+        text.push_str(&format!("log       {}\n", address::log(&handoff.run, &handoff.id, page.attempt)));
     }
     let documents = [("asked", Some(page.request)), ("reported", page.report)];
     for (label, written) in documents.into_iter().filter_map(|(label, written)| Some((label, written?))) {
-        text.push_str(&format!("\n{label}:\n{}\n", written.text.trim_end()));
+        text.push_str(&paragraph(label, &written.text));
     }
-    text.push_str(&claims(page.examined));
+    for note in &handoff.notes {
+        let question = note.question.as_ref().map(|question| format!("{question}\n")).unwrap_or_default();
+        text.push_str(&paragraph(
+            &format!("{} by {}", note.about.as_str(), note.from),
+            &format!("{question}{}", note.text),
+        ));
+    }
+    page.given.iter().for_each(|given| text.push_str(&paragraph(&format!("given by {}", given.label), &given.text)));
+    text.push_str(&claims(page.examined, &address::handoff(&handoff.run, &handoff.id)));
     text.push('\n');
     page.events.iter().filter(is_told).for_each(|event| text.push_str(&event_line(event, "")));
     printable(&text)
+}
+
+fn paragraph(label: &str, text: &str) -> String {
+    if text.trim().is_empty() { String::new() } else { format!("\n{label}:\n{}\n", text.trim_end()) }
+}
+
+fn lines(label: &str, texts: &[String]) -> String {
+    let line = |text: &String| format!("- {}\n", text.trim().replace('\n', "\n  "));
+    paragraph(label, &texts.iter().map(line).collect::<String>())
 }
 
 /// A page of the journal of a run, the oldest event first.
@@ -200,33 +270,57 @@ pub fn rules() -> String {
 
 /// The agents with their queues.
 pub fn agents(list: &AgentList<'_>, now: Timestamp) -> String {
-    let mut text = if list.rows.is_empty() { "no agents\n".to_owned() } else { String::new() };
-    for row in list.rows {
-        let paused = if row.is_paused { " · paused" } else { "" };
-        let oldest = row.oldest.map(|at| format!(", the oldest sent {}", ago(at, now))).unwrap_or_default();
-        let held_up = if row.held_up > 0 { format!(" · {} held up", row.held_up) } else { String::new() };
-        let counts = format!("{} working · {} queued{oldest}{held_up}{paused}", row.working, row.waiting);
-        text.push_str(&format!("{}  {counts}\n", row.name));
-        let figures = &row.figures;
-        text.push_str(&format!(
-            "  {} of {} ended were completed, {} the first time; {} of {} claims refuted\n",
-            figures.verified, figures.ended, figures.first_pass, figures.refuted, figures.claims
-        ));
+    let text: String = list.rows.iter().map(|row| agent_lines(row, now)).collect();
+    if text.is_empty() { "no agents\n".to_owned() } else { printable(&text) }
+}
+
+/// One agent with its handoffs.
+pub fn agent(work: &AgentWork<'_>, now: Timestamp) -> String {
+    let mut text = format!("{}\n", agent_lines(work.row, now));
+    for handoff in work.handoffs {
+        let (state, sent) = (step_word(handoff.state.name(), true), ago(handoff.accepted_at, now));
+        text.push_str(&format!("{:<24} {state:<20} from {} · sent {sent}\n", handoff.id.as_str(), handoff.terms.from));
+    }
+    if let Some(next) = work.next {
+        let address = address::with_query(&address::agent(&work.row.name), &[("after", next.as_str())]);
+        text.push_str(&format!("more: {address}\n"));
     }
     printable(&text)
 }
 
-fn claims(examined: &[ExaminedClaim]) -> String {
+fn agent_lines(row: &AgentRow, now: Timestamp) -> String {
+    let paused = if row.is_paused { " · paused" } else { "" };
+    let oldest = row.oldest.map(|at| format!(", the oldest sent {}", ago(at, now))).unwrap_or_default();
+    let held_up = if row.held_up > 0 { format!(" · {} held up", row.held_up) } else { String::new() };
+    let figures = &row.figures;
+    format!(
+        "{}  {} working · {} queued{oldest}{held_up}{paused}\n  {} of {} ended were completed, {} the first time; {} of {} claims refuted\n",
+        row.name,
+        row.working,
+        row.waiting,
+        figures.completed,
+        figures.ended,
+        figures.first_pass,
+        figures.refuted,
+        figures.claims
+    )
+}
+
+/// Lists what was examined; `page` is where the files are found.
+fn claims(examined: &[ExaminedClaim], page: &str) -> String {
     let line = |claim: &ExaminedClaim| {
         let word = match claim.verdict {
             ClaimFinding::Verified => "verified",
             ClaimFinding::Refuted => "refuted",
             ClaimFinding::Unverifiable => "not verifiable",
         };
-        format!("{word:<14}  {}  {}\n", one_line(&claim.claim), one_line(&claim.seen))
+        let sha256 = claim.sha256.as_ref().map(|sha256| format!("  sha256 {sha256}")).unwrap_or_default();
+        format!("{word:<14}  {}  {}{sha256}\n", one_line(&claim.claim), one_line(&claim.seen))
     };
     let lines: String = examined.iter().map(line).collect();
-    if lines.is_empty() { lines } else { format!("\nevidence:\n{lines}") }
+    let has_file = examined.iter().any(|claim| claim.path.is_some());
+    let files = if has_file { format!("files: {page}/file?path=PATH\n") } else { String::new() };
+    if lines.is_empty() { lines } else { format!("\nevidence:\n{lines}{files}") }
 }
 
 fn event_line(event: &Event, step: &str) -> String {

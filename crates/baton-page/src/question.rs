@@ -28,8 +28,10 @@ pub struct QuestionPage<'q> {
     pub handoff: &'q Handoff,
     /// What is asked.
     pub question: &'q Question,
-    /// The files that are decided about.
+    /// The files that are decided about, the oldest first.
     pub exhibits: &'q [Exhibit],
+    /// How many more there are.
+    pub exhibits_left_out: usize,
     /// The flow of the run, which says where each answer leads; `None` outside of workflows.
     pub flow: Option<&'q Graph>,
     /// What happened to the handoff, the oldest first.
@@ -146,12 +148,12 @@ pub fn already_decided(
             @match decide {
                 Some((decide, at)) => {
                     p.lead { (pill("done", decide.decision.participle())) " by " b { (decide.who()) } " " (since(at, viewer.now)) span.quiet { " (through " (decide.door.in_words()) ")" } }
-                    @if let Some(text) = said(decide) { (prose("said", text)) }
+                    @if let Some(text) = said(decide) { (prose("said", text, &address::handoff_text(&handoff.run, &handoff.id))) }
                 }
                 None => p.lead { "It does not wait for a person any more: " (step_word(handoff.state.name(), true)) "." }
             }
             p { "Your decision was not recorded." }
-            @if !typed.is_empty() { h2 { "What you had typed" } (prose("typed", &typed)) }
+            @if !typed.is_empty() { h2 { "What you had typed" } p.prose { (typed) } }
             p { a.button href=(address::INBOX) { "Back to the inbox" } " " a.button href=(address::handoff(&handoff.run, &handoff.id)) { "See what happened" } }
         },
     )
@@ -170,45 +172,54 @@ fn said(decide: &Decide) -> Option<&str> {
 fn subject(page: &QuestionPage<'_>) -> Markup {
     let question = page.question;
     let shown = question.handed_in.as_ref().or(question.document.as_ref());
+    let here = address::question(&question.handoff);
+    let text = &address::question_text(&question.handoff);
     html! {
-        @if let Some(failed) = &question.trouble { (trouble(failed)) }
-        @if !question.text.trim().is_empty() { section { h2 { "So far" } (prose("so-far", &question.text)) } }
+        @if let Some(failed) = &question.trouble { (trouble(page, failed)) }
+        @if !question.text.trim().is_empty() { section { h2 { "So far" } (prose("so-far", &question.text, text)) } }
         @if !question.items.is_empty() {
-            section { h2 { "Look at" } ol { @for item in &question.items { li { (item) } } } }
+            section { (document::list("Look at", question.items.iter().map(String::as_str), text)) }
         }
         @if !question.questions.is_empty() {
             section { h2 { "What is asked" } ol.asked-list { @for asked in &question.questions { li { (asked.text) } } } }
         }
         @if !question.decided_before.is_empty() {
-            section { h2 { "Before" } ul { @for said in &question.decided_before { li { (said) } } } }
+            section { (document::list("Before", question.decided_before.iter().map(String::as_str), text)) }
         }
         @if !page.exhibits.is_empty() {
-            section { h2 { "Files" } (exhibit::opened(&question.run, page.exhibits)) }
+            section { h2 { "Files" } (exhibit::opened(&here, &question.run, page.exhibits, page.exhibits_left_out)) }
         }
         @if !question.examined.is_empty() {
-            section { h2 { "Evidence" } (document::evidence(&question.examined)) }
+            section { h2 { "Evidence" } (document::evidence(&question.examined, text)) }
         }
         @if let Some(written) = shown {
             @if written.read_request().is_some() {
                 // What it asks stands above, in the words of the question.
-                details.whole #request { summary { "The request to you" } (document::shown("document", written)) }
+                details.whole #request { summary { "The request to you" } (document::shown("document", written, text)) }
             } @else {
-                section { h2 { "The document" } (document::shown_below("document", written, &question.text)) }
+                section { h2 { "The document" } (document::shown_below("document", written, text, &question.text)) }
             }
         }
         @if !question.gaps.is_empty() {
-            section { (document::list("Not fully caged", question.gaps.iter().map(String::as_str))) }
+            section { (document::list("Not fully caged", question.gaps.iter().map(String::as_str), text)) }
         }
     }
 }
 
-fn trouble(failed: &FailedCommand) -> Markup {
+fn trouble(page: &QuestionPage<'_>, failed: &FailedCommand) -> Markup {
+    let question = page.question;
+    let about = page.handoff.terms.step.as_ref().and_then(|step| step.about.as_ref());
+    // A log belongs to an attempt; what failed without one says everything in its text.
+    let whole = match about.filter(|_| failed.log.is_some()) {
+        Some(about) => address::last_log(&question.run, about),
+        None => address::question_text(&question.handoff),
+    };
     html! {
         section.cause {
             p.cause-what { (failed.what) }
             @if let Some(command) = &failed.command { p { code { (command) } } }
-            @if !failed.output.trim().is_empty() { (tail(&failed.output, 14)) }
-            @if let Some(log) = &failed.log { p.quiet { "All of it: " code { (log.to_string_lossy()) } } }
+            @if !failed.output.trim().is_empty() { (tail(&failed.output, 14, &whole)) }
+            p.quiet { a href=(whole) { "All that it wrote" } }
         }
     }
 }
@@ -228,7 +239,7 @@ fn decide(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
         @if !viewer.may_decide { (only_looking(viewer, &question.handoff)) }
         @else if is_signed { (signing(question)) }
         @else { (forms(viewer, page)) }
-        p.digest.quiet { "It counts for exactly what is shown here: " code title=(question.shown.0) { (question.shown.0.chars().take(12).collect::<String>()) } }
+        p.digest.quiet { "It counts for exactly what is shown here and in " a href=(address::question_text(&question.handoff)) { "the whole text" } ": " code title=(question.shown.0) { (question.shown.0.chars().take(12).collect::<String>()) } }
     }
 }
 

@@ -45,10 +45,9 @@ impl<'r> RootCause<'r> {
                 h2 #cause { "What went wrong in " a href=(address::handoff(&run.id, id)) { (StepName::of(self.step)) } }
                 p.cause-what { (what) }
                 @if let Some(command) = command { p { code { (command) } } }
-                @if !output.trim().is_empty() { (tail(output, LINES_MAX)) }
-                p.quiet {
-                    @if let Some(log) = log { "All of it: " code { (log.to_string_lossy()) } }
-                }
+                @let whole = if log.is_some() { address::last_log(&run.id, id) } else { address::handoff_text(&run.id, id) };
+                @if !output.trim().is_empty() { (tail(output, LINES_MAX, &whole)) }
+                p.quiet { a href=(whole) { "All that it wrote" } }
                 @if let Some(question) = self.question {
                     p { a.button href=(address::question(&question.handoff)) { "Decide what follows" } }
                 }

@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use baton_engine::handoff::StateName;
 use baton_engine::journal::Event;
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::{ExpectedReply, Question};
+use baton_engine::queue::QueueHolds;
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use baton_engine::{EventKind, HandoffId};
 use baton_views::graph::{of_run, svg};
 use baton_views::run_summary::{RunSummary, size};
-use baton_views::standing::{RunStanding, waits_for};
+use baton_views::standing::{RunStanding, RunWait, waits_for, worked_on};
 use baton_views::step_name::StepName;
-use baton_views::words::{counted, cut, one_line};
+use baton_views::timeline::in_words;
+use baton_views::words::{counted, cut, one_line, telling_line};
 use maud::{Markup, PreEscaped, html};
 
 use crate::inbox::asked;
@@ -54,14 +57,20 @@ pub struct RunPage<'r> {
     pub standing: &'r RunStanding,
     /// What people are asked in it.
     pub questions: &'r [Question],
+    /// The queues that hand out nothing now.
+    pub holds: &'r QueueHolds,
     /// The number of the last event that the viewer has seen; `None` if they never looked.
     pub last_seen: Option<u64>,
 }
 
 impl RunPage<'_> {
     /// Returns its state in one word.
-    pub fn state(&self) -> RunState {
-        RunState::of(self.standing, self.questions.len())
+    pub fn state(&self, viewer: &Viewer<'_>) -> RunState {
+        RunState::of(self.standing, self.questions.len(), self.waits_for(viewer).as_ref())
+    }
+
+    fn waits_for(&self, viewer: &Viewer<'_>) -> Option<RunWait> {
+        waits_for(self.run.open().map(|tracked| &tracked.handoff), viewer.now, self.holds)
     }
 
     /// Writes in one sentence why it waits, or how it stands.
@@ -69,10 +78,15 @@ impl RunPage<'_> {
         if let Some(first) = self.questions.first() {
             return asked(first);
         }
-        let is_driven = matches!(self.standing, RunStanding::Driven(_));
-        let open = self.run.open().map(|tracked| &tracked.handoff);
-        if let Some(waits) = waits_for(open, viewer.now).filter(|_| is_driven) {
-            return waits;
+        if let Some(words) = self.called_off() {
+            return words;
+        }
+        if matches!(self.standing, RunStanding::Driven(_)) {
+            let open = self.run.open().map(|tracked| &tracked.handoff);
+            let waits = self.waits_for(viewer).map(|waits| waits.words);
+            if let Some(words) = waits.or_else(|| worked_on(open, viewer.now)) {
+                return words;
+            }
         }
         let mut phases = Vec::new();
         for tracked in self.run.open().filter(|tracked| !matches!(tracked.step.role, Role::Run | Role::Group)) {
@@ -82,6 +96,18 @@ impl RunPage<'_> {
         }
         run_state::standing(self.standing, &self.run.root().handoff, &phases, viewer.now)
     }
+
+    /// Returns who has called it off, and why; `None` if nobody has.
+    fn called_off(&self) -> Option<String> {
+        matches!(self.standing, RunStanding::Ended(StateName::Cancelled)).then(|| called_off(self.run, self.events))?
+    }
+}
+
+/// Returns who has called a run off, and why.
+pub fn called_off(run: &Run, events: &[Event]) -> Option<String> {
+    let is_it = |event: &&Event| event.is(EventKind::Cancelled) && event.handoff == run.root().handoff.id;
+    let words = in_words(events.iter().rev().find(is_it)?);
+    Some(cut(&one_line(&format!("Called off {words}")), run_state::REASON_MAX))
 }
 
 /// The parts of a run that have their own address.
@@ -131,7 +157,7 @@ pub fn handoffs_page(viewer: &Viewer<'_>, page: &RunPage<'_>, from: usize) -> Ma
 /// handoffs.
 pub fn fragment(viewer: &Viewer<'_>, page: &RunPage<'_>, name: &str, from: usize) -> Option<Markup> {
     let part = match name {
-        live::RUN_STATE => run_pill(page.state()),
+        live::RUN_STATE => run_pill(page.state(viewer)),
         live::RUN_HEAD => head(viewer, page, None),
         live::RUN_TIMELINE => timeline(viewer, page),
         live::RUN_FLOW => flow(viewer, page),
@@ -150,20 +176,20 @@ fn framed(viewer: &Viewer<'_>, page: &RunPage<'_>, tab: Tab, content: Markup) ->
         Tab::Journal => address::journal(run),
     };
     let stream = address::run_events(run, page.run.seq);
-    let events = (!page.state().is_ended()).then_some(stream.as_str());
+    let events = (!page.state(viewer).is_ended()).then_some(stream.as_str());
     let live = Frame::live(run.as_str(), Section::Runs, &here, events);
     let frame = Frame { is_typed_in: viewer.may_control && tab == Tab::Overview, ..live };
-    layout::page(viewer, &frame, html! { (title(page.run, page.state(), tab)) (content) })
+    layout::page(viewer, &frame, html! { (title(viewer, page.run, page.state(viewer), tab)) (content) })
 }
 
 /// Names the run and leads to its parts.
-pub(crate) fn title(run: &Run, state: RunState, tab: Tab) -> Markup {
+pub(crate) fn title(viewer: &Viewer<'_>, run: &Run, state: RunState, tab: Tab) -> Markup {
     let link = |target: Tab, address: String, words: &str| {
         let current = (tab == target).then_some("page");
         html! { a href=(address) aria-current=[current] { (words) } }
     };
     html! {
-        p.trail { a href=(address::RUNS) { "Runs" } " / " (run.definition.name()) }
+        p.trail { a href=(viewer.runs) { "Runs" } " / " (run.definition.name()) }
         h1.run-title { (run.id) " " (run_pill(state)) }
         nav.tabs aria-label="Parts of the run" {
             (link(Tab::Overview, address::run(&run.id), "Overview"))
@@ -186,7 +212,10 @@ fn head(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&RefusedAction>
         div #(live::RUN_HEAD) {
             p.lead {
                 @match page.questions.first() {
-                    Some(question) => a href=(address::question(&question.handoff)) { (spans(&page.why(viewer))) }
+                    Some(question) => {
+                        a href=(address::question(&question.handoff)) { (spans(&page.why(viewer))) }
+                        @if let Some(asking) = page.run.find(&question.handoff) { span.quiet { " asked " (since(asking.handoff.changed_at, viewer.now)) } }
+                    }
                     None => (spans(&page.why(viewer)))
                 }
             }
@@ -264,7 +293,7 @@ fn rows(viewer: &Viewer<'_>, page: &RunPage<'_>, steps: &[&TrackedHandoff]) -> M
                         @if let Some(verb) = asked.get(id) { " " a.badge href=(address::question(id)) { (verb) } }
                     }
                     (timeline.track(id))
-                    div.track-end { (step_pill(tracked.handoff.state.name(), tracked.passed())) }
+                    div.track-end { (tracked_pill(tracked)) }
                     p.track-words { (own_words(tracked)) }
                 }
             }
@@ -276,6 +305,15 @@ fn rows(viewer: &Viewer<'_>, page: &RunPage<'_>, steps: &[&TrackedHandoff]) -> M
 pub(crate) fn name(tracked: &TrackedHandoff) -> String {
     let name = StepName::of(tracked);
     if tracked.step.visit > 1 { format!("{name} #{}", tracked.step.visit) } else { name.to_string() }
+}
+
+/// Shows where a step is. A gate that somebody has rejected has not failed.
+pub(crate) fn tracked_pill(tracked: &TrackedHandoff) -> Markup {
+    let decision = tracked.decided.as_ref().map(|decide| &decide.decision);
+    match (tracked.step.role, tracked.handoff.state.name(), decision) {
+        (Role::Gate, StateName::Failed, Some(Decision::Reject { .. })) => pill("failed", "rejected"),
+        (_, state, _) => step_pill(state, tracked.passed()),
+    }
 }
 
 fn who(tracked: &TrackedHandoff) -> String {
@@ -314,18 +352,12 @@ pub(crate) fn own_words(tracked: &TrackedHandoff) -> String {
     cut(&one_line(telling_line(&words)), WORDS_MAX)
 }
 
-/// Returns the most telling line: the first, or the last of those that it announces.
-fn telling_line(words: &str) -> &str {
-    let mut lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or_default();
-    if first.ends_with(':') { lines.next_back().unwrap_or(first) } else { first }
-}
-
 fn legend() -> Markup {
     let entries = [
         ("bar-worked", "worked"),
         ("bar-works", "works"),
         ("bar-failed", "failed or refuted"),
+        ("bar-cancelled", "called off"),
         ("bar-repaired", "repaired"),
         ("bar-person", "waited for a person"),
         ("bar-blocked", "blocked"),

@@ -39,9 +39,9 @@ pub(crate) fn shown(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&Re
                 }
             }))
         }
-        @if viewer.may_control && page.state() == RunState::Completed {
+        @if viewer.may_control && page.state(viewer) == RunState::Completed {
             p.quiet { "A completed run cannot be repeated; "
-                @if viewer.may_start { a href=(address::start(page.run.definition.name())) { "start a new one" } } @else { "start a new one" } "." }
+                @if viewer.may_start { a href=(like(page.run)) { "start a new one" } } @else { "start a new one" } "." }
             // The run may have ended while somebody was typing.
             @if let Some(typed) = refused.filter(|refused| !refused.words.is_empty()) {
                 h2 { "What you had typed" } p.prose { (typed.words) }
@@ -51,7 +51,7 @@ pub(crate) fn shown(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&Re
 }
 
 fn controls(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&RefusedAction>) -> Markup {
-    let (run, state) = (&page.run.id, page.state());
+    let (run, state) = (&page.run.id, page.state(viewer));
     let typed = |form: &str| refused.filter(|refused| refused.form == form);
     let words = |form: &str| typed(form).map(|refused| refused.words.as_str()).unwrap_or_default();
     let from = typed("retry").map(|refused| refused.from.as_str()).unwrap_or_default();
@@ -70,8 +70,9 @@ fn controls(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&RefusedAct
                         option value="" { "the phase that it came to last" }
                         @for phase in visited(page.run) { option value=(phase) selected[phase == from] { (phase) } }
                     } }
-                    label.field { span { "What the agent should know" } textarea name="note" { (words("retry")) } }
-                    p.quiet { "Earlier results are kept; limits start again from zero." }
+                    label.field { span { "Why, and what the agent should know" } textarea name="note" required { (words("retry")) } }
+                    p.quiet { "Earlier results are kept; limits start again from zero. The note stands in the journal." }
+                    @if viewer.may_start { p.quiet { "Its inputs stay as they are; " a href=(like(page.run)) { "start another run with other inputs" } "." } }
                     button.main type="submit" { "Do it again" }
                 }
             }))
@@ -87,6 +88,10 @@ fn controls(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&RefusedAct
             }))
         }
     }
+}
+
+fn like(run: &Run) -> String {
+    address::start_like(run.definition.name(), &run.id)
 }
 
 /// A form that opens on demand.

@@ -4,18 +4,22 @@ use baton_engine::Handoff;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::readable_claimant;
 use baton_views::details::ListedRun;
-use baton_views::standing::RunStanding;
+use baton_views::standing::{RunStanding, RunWait};
 use baton_views::words::{ago, cut, one_line};
 use jiff::Timestamp;
 
 /// The longest reason in a list.
-const REASON_MAX: usize = 180;
+pub(crate) const REASON_MAX: usize = 180;
 
 /// Where a run is, as people sort runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunState {
     /// Somebody works.
     Running,
+    /// Its work waits for somebody to take it.
+    Queued,
+    /// It goes on by itself later: at a time, or when somebody has helped.
+    Parked,
     /// A person must decide before it goes on.
     Waiting,
     /// No process drives it, and it could continue.
@@ -30,24 +34,30 @@ pub enum RunState {
 
 impl RunState {
     /// All of them, the most urgent first.
-    pub const ALL: [RunState; 6] = [
+    pub const ALL: [RunState; 8] = [
         RunState::Waiting,
         RunState::Running,
+        RunState::Queued,
+        RunState::Parked,
         RunState::Interrupted,
         RunState::Failed,
         RunState::Completed,
         RunState::Cancelled,
     ];
 
-    /// Returns the state of a run that stands here, with so many open questions.
-    pub fn of(standing: &RunStanding, questions: usize) -> RunState {
+    /// Returns the state of a run that stands here, with so many open questions; `waits` is what it waits for while nobody works.
+    pub fn of(standing: &RunStanding, questions: usize, waits: Option<&RunWait>) -> RunState {
         match standing {
             RunStanding::Ended(StateName::Failed) => RunState::Failed,
             RunStanding::Ended(StateName::Cancelled) => RunState::Cancelled,
             RunStanding::Ended(_) => RunState::Completed,
             RunStanding::Waiting(_) => RunState::Waiting,
             _ if questions > 0 => RunState::Waiting,
-            RunStanding::Driven(_) => RunState::Running,
+            RunStanding::Driven(_) => match waits {
+                None => RunState::Running,
+                Some(waits) if waits.is_queued => RunState::Queued,
+                Some(_) => RunState::Parked,
+            },
             RunStanding::Silent { .. } | RunStanding::Left => RunState::Interrupted,
         }
     }
@@ -56,6 +66,8 @@ impl RunState {
     pub fn as_str(self) -> &'static str {
         match self {
             RunState::Running => "running",
+            RunState::Queued => "queued",
+            RunState::Parked => "parked",
             RunState::Waiting => "waiting",
             RunState::Interrupted => "interrupted",
             RunState::Completed => "completed",
@@ -83,7 +95,13 @@ impl RunState {
     }
 }
 
-/// Writes in one sentence what a run in a list waits for, or why it ended. `asked` is what a person is asked first.
+/// Returns the state of a run in a list.
+pub fn listed_state(listed: &ListedRun) -> RunState {
+    RunState::of(&listed.standing, listed.waiting.len(), listed.waits_for.as_ref())
+}
+
+/// Writes in one sentence what a run in a list waits for, or why it ended. `asked` is what a person is asked first, or who called
+/// it off.
 pub fn why(listed: &ListedRun, asked: &str, now: Timestamp) -> String {
     if let Some(first) = listed.waiting.first() {
         let more = match listed.waiting.len() - 1 {
@@ -97,7 +115,11 @@ pub fn why(listed: &ListedRun, asked: &str, now: Timestamp) -> String {
         return format!("{} must decide {}{more}", capital(&first.person), step(listed, first.handoff.as_str()));
     }
     let is_driven = matches!(listed.standing, RunStanding::Driven(_));
-    let waits = listed.waits_for.clone().filter(|_| is_driven);
+    let is_called_off = matches!(listed.standing, RunStanding::Ended(StateName::Cancelled)) && !asked.is_empty();
+    if is_called_off {
+        return asked.to_owned();
+    }
+    let waits = listed.waits_for.as_ref().filter(|_| is_driven).map(|waits| waits.words.clone());
     waits.unwrap_or_else(|| standing(&listed.standing, &listed.root, &listed.phases, now))
 }
 

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::layout::{self, Frame, Section, Viewer};
 use crate::pieces::{cost, empty, length, pill, since};
-use crate::run_state::{RunState, why};
+use crate::run_state::{RunState, listed_state, why};
 use crate::{address, live};
 
 /// A run in the list.
@@ -34,7 +34,7 @@ pub struct RunFilter {
     pub state: Option<RunState>,
     /// Only runs of this workflow.
     pub workflow: String,
-    /// Only runs whose id, phases or agents contain this.
+    /// Only runs whose ids, phases, agents, inputs or summaries contain this.
     pub text: String,
 }
 
@@ -47,6 +47,8 @@ pub struct RunList<'l> {
     pub filter: &'l RunFilter,
     /// How many runs there are in each state that fit the rest of the filter; `None` if nobody has counted.
     pub counts: Option<&'l [(RunState, usize)]>,
+    /// Whether no run is left out of these counts.
+    pub is_all_counted: bool,
     /// The workflows to choose from.
     pub workflows: &'l [String],
     /// Where the next page begins.
@@ -101,7 +103,7 @@ fn search(list: &RunList<'_>) -> Markup {
         form.search role="search" method="get" action=(address::RUNS) {
             @if let Some(state) = filter.state { input type="hidden" name="state" value=(state.as_str()); }
             label { span.visually-hidden { "Search runs" }
-                input type="search" name="text" value=(filter.text) placeholder="Id, phase or agent";
+                input type="search" name="text" value=(filter.text) placeholder="Id, phase, agent or words";
             }
             label { span.visually-hidden { "Workflow" }
                 select name="workflow" {
@@ -114,9 +116,9 @@ fn search(list: &RunList<'_>) -> Markup {
             button type="submit" { "Search" }
         }
         nav.filters aria-label="State" {
-            (chip(filter, None, list.counts.map(|counts| counts.iter().map(|(_, count)| count).sum())))
+            (chip(list, None, list.counts.map(|counts| counts.iter().map(|(_, count)| count).sum())))
             @for state in RunState::ALL {
-                (chip(filter, Some(state), list.counts.map(|counts| count_of(counts, state))))
+                (chip(list, Some(state), list.counts.map(|counts| count_of(counts, state))))
             }
         }
     }
@@ -126,12 +128,13 @@ fn count_of(counts: &[(RunState, usize)], state: RunState) -> usize {
     counts.iter().find(|(counted, _)| *counted == state).map(|(_, count)| *count).unwrap_or_default()
 }
 
-fn chip(filter: &RunFilter, state: Option<RunState>, count: Option<usize>) -> Markup {
+fn chip(list: &RunList<'_>, state: Option<RunState>, count: Option<usize>) -> Markup {
+    let filter = list.filter;
     let current = (filter.state == state).then_some("true");
     let words = state.map_or("all", RunState::words);
     html! {
         a.chip href=(filter.in_state(state).address("")) aria-current=[current] {
-            (words) @if let Some(count) = count { " " span.count { (count) } }
+            (words) @if let Some(count) = count { " " span.count { (count) @if !list.is_all_counted { "+" } } }
         }
     }
 }
@@ -165,6 +168,12 @@ fn nothing(viewer: &Viewer<'_>, list: &RunList<'_>) -> Markup {
                 pre { "baton init\nbaton run" }
             },
         )
+    } else if let Some(next) = list.next {
+        let further = list.filter.address(next);
+        empty(
+            "Nothing fits so far",
+            html! { p { "Older runs were not looked at yet. " a href=(further) { "Look further" } } },
+        )
     } else {
         empty("Nothing fits", html! { p { a href=(address::RUNS) { "Show all runs" } } })
     }
@@ -172,7 +181,7 @@ fn nothing(viewer: &Viewer<'_>, list: &RunList<'_>) -> Markup {
 
 fn card(viewer: &Viewer<'_>, row: &RunRow) -> Markup {
     let RunRow { listed, asked, phases_done, phases, spending, tokens } = row;
-    let state = RunState::of(&listed.standing, listed.waiting.len());
+    let state = listed_state(listed);
     let address = address::run(&listed.root.run);
     html! {
         li.card data-item {

@@ -32,10 +32,11 @@ pub struct StartInput {
     pub is_required: bool,
 }
 
-/// What somebody has sent that could not be taken. Nothing that they typed is lost.
+/// What stands in the form already: what somebody has sent that could not be taken, so that nothing they typed is lost, or what
+/// another run was given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SentStart {
-    /// Why it was not taken, in a sentence.
+    /// Why it was not taken, in a sentence; empty if nothing was sent.
     pub why: String,
     /// What to do about it.
     pub advice: Option<String>,
@@ -87,7 +88,7 @@ pub fn choice(viewer: &Viewer<'_>, workflows: &[StartableWorkflow]) -> Markup {
     )
 }
 
-/// The form of one workflow. `sent` is what was sent before and could not be taken.
+/// The form of one workflow. `sent` is what stands in it already.
 pub fn form(viewer: &Viewer<'_>, workflow: &StartableWorkflow, sent: Option<&SentStart>) -> Markup {
     let here = address::start(&workflow.name);
     let title = format!("Start {}", workflow.name);
@@ -103,7 +104,7 @@ pub fn form(viewer: &Viewer<'_>, workflow: &StartableWorkflow, sent: Option<&Sen
                 h1 { (title) }
                 @if let Some(description) = &workflow.description { p.lead { (description) } }
                 p.quiet { (workflow.phases.join(" → ")) }
-                @if let Some(sent) = sent {
+                @if let Some(sent) = sent.filter(|sent| !sent.why.is_empty()) {
                     div.cause role="alert" {
                         p.cause-what { "Not started: " (sent.why) }
                         @if let Some(advice) = &sent.advice { p { "What to do: " (advice) } }

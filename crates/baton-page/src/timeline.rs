@@ -36,6 +36,8 @@ pub(crate) enum BarKind {
     Worked,
     /// An attempt that failed or whose report was refuted.
     Failed,
+    /// An attempt that was called off.
+    CalledOff,
     /// A report was repaired in the same session.
     Repaired,
     /// Somebody works now.
@@ -55,6 +57,7 @@ impl BarKind {
         match self {
             BarKind::Worked => "bar-worked",
             BarKind::Failed => "bar-failed",
+            BarKind::CalledOff => "bar-cancelled",
             BarKind::Repaired => "bar-repaired",
             BarKind::Works => "bar-works",
             BarKind::Person => "bar-person",
@@ -68,6 +71,7 @@ impl BarKind {
         match self {
             BarKind::Worked => "worked",
             BarKind::Failed => "failed or was refuted",
+            BarKind::CalledOff => "was called off",
             BarKind::Repaired => "repaired its report",
             BarKind::Works => "works",
             BarKind::Person => "waited for a person",
@@ -223,6 +227,7 @@ impl Drawing {
             (State::AwaitingPerson { .. }, _) => self.push(BarKind::Person, self.last, end),
             (State::Blocked { .. }, _) => self.push(BarKind::Blocked, self.last, end),
             (State::Pending { .. }, _) => self.push(BarKind::Queued, self.last, end),
+            (State::Cancelled { .. }, Some((from, _))) => self.push(BarKind::CalledOff, from, self.last),
             (_, Some((from, _))) => self.push(BarKind::Failed, from, self.last),
             _ => {}
         }

@@ -2,8 +2,10 @@
 
 mod samples;
 
+use baton_engine::queue::QueueHold;
 use baton_page::assets;
 use baton_page::layout::Theme;
+use baton_page::run_state::RunState;
 use samples::{pages, texts};
 
 /// Text that wants to be markup, to leave an attribute, to write to a terminal, to turn around, and to end a text.
@@ -146,10 +148,19 @@ fn run_in_which_nobody_works_says_what_it_waits_for() {
     let viewer = samples::viewer(0, Theme::System);
     let why = |stage: &samples::stage::Stage| samples::with_run(stage, None, |page| page.why(&viewer));
     assert_eq!(why(&stage), "build waits for a worker of w/dev, sent 12m ago");
+    let queue = || "w/dev".to_owned();
+    stage.holds = [(queue(), QueueHold::Paused)].into();
+    assert_eq!(why(&stage), "build waits because the queue w/dev is paused, sent 12m ago");
+    stage.holds = [(queue(), QueueHold::Full(1))].into();
+    assert_eq!(why(&stage), "build waits because w/dev works on 1 handoff already, its limit; sent 12m ago");
+    let state = |stage: &samples::stage::Stage| samples::with_run(stage, None, |page| page.state(&viewer));
+    assert_eq!(state(&stage), RunState::Queued);
     stage.claim("build", None);
-    assert_eq!(why(&stage), "Working on build");
+    assert!(why(&stage).contains(" works on build; its lease ends "), "{}", why(&stage));
+    assert_eq!(state(&stage), RunState::Running);
     stage.fail("build", 600, "quota exceeded");
     assert_eq!(why(&stage), "build is tried again in 18m: quota exceeded");
+    assert_eq!(state(&stage), RunState::Parked);
 }
 
 #[test]

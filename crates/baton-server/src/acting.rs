@@ -174,6 +174,10 @@ pub(crate) async fn retry_run(
     from: Option<&str>,
     note: Option<&str>,
 ) -> Result<Handoff, ProblemJson> {
+    if principal.is_anonymous() {
+        return Err(ProblemJson::unauthorized("repeating a run needs the token of an approver")
+            .hint("baton token create --role approver"));
+    }
     let caller = principal.caller();
     caller.person()?;
     let root = server.visible_run(principal, id).await?;

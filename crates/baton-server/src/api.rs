@@ -2,7 +2,9 @@
 //! what is not there.
 
 mod agents;
+mod answers;
 mod artifacts;
+mod attempts;
 mod briefings;
 mod check;
 mod claims;
@@ -69,6 +71,8 @@ fn documented() -> OpenApiRouter<Server> {
         .routes(routes!(handoffs::list, handoffs::send))
         .routes(routes!(handoffs::show))
         .routes(routes!(handoffs::send_all))
+        .routes(routes!(attempts::log))
+        .routes(routes!(attempts::prompt))
         .routes(routes!(claims::claim))
         .routes(routes!(briefings::brief))
         .routes(routes!(work::acknowledge))
@@ -112,8 +116,13 @@ pub(crate) async fn wrong_method() -> ProblemJson {
 
 /// Answers with JSON, or with "not modified" if the caller has just that.
 fn conditional(headers: &HeaderMap, body: &Value) -> Response {
+    conditional_on(headers, &body.to_string(), body)
+}
+
+/// Answers with JSON, or with "not modified" if the caller has it as of this version.
+fn conditional_on(headers: &HeaderMap, version: &str, body: &Value) -> Response {
     let text = body.to_string();
-    let digest = Sha256::digest(text.as_bytes());
+    let digest = Sha256::digest(version.as_bytes());
     let tag: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     let tag = format!("\"{tag}\"");
     let wanted = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();

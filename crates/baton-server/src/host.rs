@@ -61,6 +61,8 @@ pub struct RunStart {
 pub struct HostProblem {
     /// Whether the thing that was named does not exist.
     pub is_unknown: bool,
+    /// Which member of what was wanted is wrong, as a JSON pointer.
+    pub pointer: Option<&'static str>,
     /// What happened.
     pub message: String,
     /// What to do.
@@ -90,7 +92,16 @@ pub struct ClaimBriefing {
     pub traceparent: Option<String>,
 }
 
-/// What the last attempt at a handoff was told and has written, as far as that is on this machine.
+/// A file of an attempt that people read as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttemptFile {
+    /// What the agent was told.
+    Prompt,
+    /// What it has written.
+    Log,
+}
+
+/// What an attempt at a handoff was told and has written, as far as that is on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AttemptTexts {
     /// What the agent was told.
@@ -123,8 +134,17 @@ pub trait ServerHost: Send + Sync {
     /// Lists what has changed since a claim, as far as that can be told here.
     async fn changed(&self, handoff: &Handoff, fence: Fence) -> Vec<String>;
 
-    /// Returns what the last attempt at a handoff of a run was told and has written.
-    async fn attempt(&self, definition: &Definition, handoff: &Handoff) -> AttemptTexts;
+    /// Returns what an attempt at a handoff of a run was told and has written.
+    async fn attempt(&self, definition: &Definition, handoff: &Handoff, attempt: Fence) -> AttemptTexts;
+
+    /// Returns all of a file of an attempt; `None` if it is not kept on this machine.
+    async fn attempt_file(
+        &self,
+        definition: &Definition,
+        handoff: &Handoff,
+        attempt: Fence,
+        file: AttemptFile,
+    ) -> Option<String>;
 
     /// Shows files of a run as they were when they were examined, and what has changed in them.
     async fn exhibits(&self, run: &RunId, definition: Option<&Definition>, files: &[SeenFile]) -> Vec<Exhibit>;

@@ -22,6 +22,7 @@
 
 mod access;
 mod acting;
+mod agent_figures;
 mod answer_form;
 mod api;
 mod claimed_work;
@@ -45,7 +46,9 @@ pub use access::{Exposure, Transport};
 pub use api::openapi_json;
 pub use baton_page::exhibit::{Exhibit, ExhibitContent};
 pub use connections::ServerLimits;
-pub use host::{AttemptTexts, ClaimBriefing, HostProblem, KnownInput, KnownWorkflow, RunStart, ServerHost};
+pub use host::{
+    AttemptFile, AttemptTexts, ClaimBriefing, HostProblem, KnownInput, KnownWorkflow, RunStart, ServerHost,
+};
 pub use run_driving::{DRIVER_PREFIX, RunDriving};
 pub use server::{Server, ServerParts, serve};
 pub use tls::{TlsFault, TlsIdentity};

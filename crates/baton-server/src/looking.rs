@@ -2,31 +2,36 @@
 
 use std::collections::BTreeMap;
 
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use baton_engine::Fence;
 use baton_engine::engine::Problem;
 use baton_engine::handoff::{Digest, Handoff, StateName};
-use baton_engine::queue::Queue;
+use baton_engine::queue::{Queue, QueueHolds};
 use baton_engine::run::Run;
 use baton_views::details::ListedRun;
 use baton_views::standing::RunStanding;
 
 use crate::access::Principal;
+use crate::host::AttemptFile;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
+/// A queue with how many handoffs are in each state.
+pub(crate) type QueueCounts = (Queue, BTreeMap<StateName, u64>);
+
 /// Returns a run as it stands in a list.
-pub(crate) async fn listed(server: &Server, root: Handoff) -> Result<ListedRun, Problem> {
+pub(crate) async fn listed(server: &Server, root: Handoff, holds: &QueueHolds) -> Result<ListedRun, Problem> {
     let inside = server.engine.store.handoffs_of(&root.run).await?;
     let inside: Vec<Handoff> = inside.into_iter().map(|(handoff, _)| handoff).collect();
     let workflow = server.engine.workflow_name(&root.run).await?;
-    Ok(ListedRun::of(root, &inside, workflow, server.engine.now(), |claimant| server.host.is_dead(claimant)))
+    Ok(ListedRun::of(root, &inside, workflow, server.engine.now(), holds, |claimant| server.host.is_dead(claimant)))
 }
 
 impl Server {
     /// Returns the queues with how many handoffs are in each state. Agents of the workflows that runs can be started from are
     /// among them before they have anything to do.
-    pub(crate) async fn queue_counts(&self) -> Result<Vec<(Queue, BTreeMap<StateName, u64>)>, Problem> {
+    pub(crate) async fn queue_counts(&self) -> Result<Vec<QueueCounts>, Problem> {
         let known = self.host.workflows().into_iter().flat_map(|workflow| workflow.queues);
         self.engine.queue_counts(known.collect()).await
     }
@@ -72,6 +77,27 @@ pub(crate) async fn artifact_of_handoff(
     let is_readable = !principal.is_restricted() || server.was_handed(&wanted, &handoff).await?;
     let found = if is_readable { server.engine.store.content(&handoff.run, &wanted).await? } else { None };
     Ok(sent(found.ok_or_else(|| ProblemJson::unknown(digest))?))
+}
+
+/// Returns all that an attempt was told or has written.
+pub(crate) async fn attempt_file(
+    server: &Server,
+    handoff: &Handoff,
+    attempt: Fence,
+    file: AttemptFile,
+) -> Result<String, ProblemJson> {
+    let found = match server.engine.definition_of(handoff).await? {
+        Some(definition) => server.host.attempt_file(&definition, handoff, attempt, file).await,
+        None => None,
+    };
+    let what = match file {
+        AttemptFile::Prompt => "prompt",
+        AttemptFile::Log => "output",
+    };
+    found.ok_or_else(|| {
+        let why = format!("no {what} of attempt {attempt} is kept on this machine");
+        ProblemJson::new(StatusCode::NOT_FOUND, "unknown", why)
+    })
 }
 
 fn sent(bytes: Vec<u8>) -> Response {

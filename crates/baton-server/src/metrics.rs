@@ -1,12 +1,14 @@
 //! Figures for Prometheus. What the store can count is counted when somebody asks; what happens is counted as it happens,
 //! from the journal, whoever has done it.
 
+use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicU64;
 
 use axum::http::StatusCode;
-use baton_engine::handoff::{Handoff, StateName};
+use baton_engine::HandoffId;
+use baton_engine::handoff::{Handoff, Terms};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Verdict};
 use baton_engine::session::Spent;
@@ -46,6 +48,8 @@ pub(crate) struct ServerMetrics {
     gate_wait: Histogram,
     tokens_spent: Family<Labels, Counter>,
     dollars_spent: Family<Labels, Counter<f64, AtomicU64>>,
+    /// What attempts that go on have said they have spent so far, which is counted already.
+    spent_so_far: Mutex<HashMap<HandoffId, Spent>>,
 }
 
 impl Default for ServerMetrics {
@@ -65,6 +69,7 @@ impl Default for ServerMetrics {
             gate_wait: lengths(),
             tokens_spent: Family::default(),
             dollars_spent: Family::default(),
+            spent_so_far: Mutex::default(),
         };
         metrics.register();
         metrics
@@ -112,8 +117,9 @@ impl ServerMetrics {
     pub(crate) async fn text(&self, server: &Server) -> Result<String, ProblemJson> {
         self.handoffs.clear();
         for count in server.engine.store.census().await? {
-            let labels = vec![("agent", count.agent), ("state", count.state.as_str().to_owned())];
-            self.handoffs.get_or_create(&labels).set(i64::try_from(count.handoffs).unwrap_or(i64::MAX));
+            let agent = Terms::readable_queue(&count.agent).to_owned();
+            let labels = vec![("agent", agent), ("state", count.state.as_str().to_owned())];
+            self.handoffs.get_or_create(&labels).inc_by(i64::try_from(count.handoffs).unwrap_or(i64::MAX));
         }
         self.runs_driven.set(i64::try_from(server.driving.count()).unwrap_or(i64::MAX));
         self.listeners.set(i64::try_from(server.hub.listeners()).unwrap_or(i64::MAX));
@@ -136,7 +142,9 @@ impl ServerMetrics {
     pub(crate) async fn measure(&self, server: &Server, event: &Event, fact: Option<Fact>, handoff: Option<&Handoff>) {
         self.events.get_or_create(&vec![("kind", event.kind.clone())]).inc();
         let (Some(handoff), Some(Fact::Happened(command))) = (handoff, fact) else { return };
-        let agent = || vec![("agent", handoff.terms.to.clone())];
+        let name = Terms::readable_queue(handoff.terms.queue());
+        let agent = || vec![("agent", name.to_owned())];
+        self.measure_spending(agent(), handoff, &command);
         match &command {
             Command::Claim(_) if handoff.is_run() => {}
             Command::Claim(_) if handoff.attempts <= 1 => {
@@ -155,23 +163,37 @@ impl ServerMetrics {
                 let waited = asked.map(|asked| event.at.duration_since(asked.at).as_secs_f64());
                 waited.into_iter().for_each(|waited| self.gate_wait.observe(waited.max(0.0)));
             }
-            Command::Report(report) => report.spent.iter().for_each(|spent| self.measure_spending(agent(), spent)),
             _ => {}
         }
         let state = handoff.state.name();
         if state.is_finished() && handoff.version == event.version {
-            let labels = vec![("agent", handoff.terms.to.clone()), ("state", state.as_str().to_owned())];
+            let labels = vec![("agent", name.to_owned()), ("state", state.as_str().to_owned())];
             self.finished.get_or_create(&labels).inc();
-            if state == StateName::Completed && handoff.attempts == 1 {
+            if handoff.was_accepted_first_time() {
                 self.first_pass.get_or_create(&agent()).inc();
             }
         }
     }
 
-    fn measure_spending(&self, agent: Labels, spent: &Spent) {
-        self.tokens_spent.get_or_create(&agent).inc_by(spent.tokens());
-        if let Some(micros) = spent.cost_micros {
-            self.dollars_spent.get_or_create(&agent).inc_by(micros as f64 / 1_000_000.0);
+    /// Counts what an attempt has spent: signs of life tell the sum so far, and how it ends tells its last word on it.
+    fn measure_spending(&self, agent: Labels, handoff: &Handoff, command: &Command) {
+        let sum = match command {
+            Command::Heartbeat(heartbeat) => heartbeat.spent,
+            Command::Report(report) => report.spent,
+            Command::Fail(fail) => fail.spent,
+            _ => None,
+        };
+        let mut so_far = self.spent_so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = so_far.remove(&handoff.id).filter(|_| !matches!(command, Command::Claim(_)));
+        if let Some(sum) = sum {
+            let spent = sum - before.unwrap_or_default();
+            self.tokens_spent.get_or_create(&agent).inc_by(spent.tokens());
+            if let Some(micros) = spent.cost_micros {
+                self.dollars_spent.get_or_create(&agent).inc_by(micros as f64 / 1_000_000.0);
+            }
+        }
+        if let Some(latest) = sum.or(before).filter(|_| handoff.lease().is_some()) {
+            so_far.insert(handoff.id.clone(), latest);
         }
     }
 }

@@ -316,7 +316,8 @@ impl From<HostProblem> for ProblemJson {
         } else {
             (StatusCode::UNPROCESSABLE_ENTITY, "bad_value")
         };
-        let json = ProblemJson::new(status, code, problem.message);
+        let mut json = ProblemJson::new(status, code, problem.message);
+        json.0.pointer = problem.pointer.map(str::to_owned);
         problem.hint.into_iter().fold(json, ProblemJson::hint)
     }
 }

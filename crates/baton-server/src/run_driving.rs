@@ -87,7 +87,8 @@ impl RunDriving {
         driven.insert(run.clone(), DrivenRun::Here(task));
     }
 
-    /// Stops driving: agents are ended, and whoever comes next goes on with the runs.
+    /// Stops driving: attempts that are under way may end as long as the driver lets them, nothing new begins, and whoever comes
+    /// next goes on with the runs.
     pub(crate) async fn give_back(&self) {
         let driven = {
             let mut driven = self.lock();

@@ -145,8 +145,8 @@ impl Server {
     }
 }
 
-/// Serves until `stop` is over, with TLS or without. Then nothing new is taken, what goes on is finished, and runs are given
-/// back.
+/// Serves until `stop` is over, with TLS or without. Then nothing new is taken, requests and attempts that go on may end for a
+/// limited time, and runs are given back.
 pub async fn serve(
     listener: TcpListener,
     tls: Option<TlsIdentity>,
@@ -160,7 +160,6 @@ pub async fn serve(
     stop.await;
     server.close.send_replace(true);
     // Those who only listen were told; whoever does not hang up is left behind.
-    let _ = tokio::time::timeout(DRAIN_MAX, connections).await;
-    server.driving.give_back().await;
+    let _ = tokio::join!(tokio::time::timeout(DRAIN_MAX, connections), server.driving.give_back());
     background.iter().for_each(tokio::task::JoinHandle::abort);
 }

@@ -7,7 +7,6 @@ mod check;
 mod comparison;
 mod cookies;
 mod entrance;
-mod figures;
 mod form;
 mod handoff;
 mod inbox;
@@ -18,6 +17,7 @@ mod runs;
 mod starting;
 mod streams;
 mod visitor;
+mod whole;
 
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
@@ -27,7 +27,7 @@ use axum::{Router, middleware};
 use baton_page::{address, assets};
 use tower_http::catch_panic::CatchPanicLayer;
 
-pub(crate) use memory::PageMemory;
+pub(crate) use memory::{PageMemory, lock};
 
 use crate::incoming::InPath;
 use crate::problem_json::ProblemJson;
@@ -46,6 +46,7 @@ pub(crate) fn routes(server: &Server) -> Router<Server> {
         .route("/runs/{run}/flow", get(run::flow))
         .route("/runs/{run}/handoffs", get(run::handoffs))
         .route("/runs/{run}/handoffs/{id}", get(handoff::show))
+        .route("/runs/{run}/handoffs/{id}/{part}", get(whole::of_handoff))
         .route("/runs/{run}/journal", get(run::journal))
         .route("/runs/{run}/events", get(streams::of_run))
         .route("/runs/{run}/cancel", post(run::cancel))
@@ -55,7 +56,9 @@ pub(crate) fn routes(server: &Server) -> Router<Server> {
         .route(address::INBOX, get(inbox::list))
         .route("/inbox/{id}", get(question::show))
         .route("/inbox/{id}/decide", post(question::decide))
+        .route("/inbox/{id}/{part}", get(whole::of_question))
         .route(address::AGENTS, get(agents::list))
+        .route("/agents/{agent}", get(agents::show))
         .route(address::CHECK, get(check::form).post(check::judge))
         .route(address::RULES, get(check::rules))
         .route("/rules/{name}", get(check::rule))

@@ -118,6 +118,7 @@ impl Stage {
             settings: Settings::default(),
             kept: KeptBytes::default(),
             patience: PATIENCE,
+            finish_within: std::time::Duration::ZERO,
         };
         let (stop, stopped) = watch::channel(false);
         (driver, Living { run: run.clone(), strings, store, stop }, stopped)

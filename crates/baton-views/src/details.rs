@@ -8,6 +8,7 @@ use baton_engine::approval::Approval;
 use baton_engine::engine::examined_of;
 use baton_engine::handoff::{Handoff, StateName, WrittenDocument};
 use baton_engine::journal::Event;
+use baton_engine::queue::QueueHolds;
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use jiff::Timestamp;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use crate::handoff::{document, examined};
 use crate::run_summary::RunSummary;
 use crate::sentence::is_going_on;
-use crate::standing::{RunStanding, waits_for};
+use crate::standing::{RunStanding, RunWait, waits_for};
 use crate::words::{one_line, span};
 use crate::{event, handoff};
 
@@ -116,7 +117,7 @@ pub struct ListedRun {
     /// What waits for people, also while somebody drives it.
     pub waiting: Vec<WaitingQuestion>,
     /// What it waits for while nobody works, such as a worker.
-    pub waits_for: Option<String>,
+    pub waits_for: Option<RunWait>,
     /// How many handoffs are in it.
     pub handoffs: usize,
     /// How long it took, or takes already.
@@ -124,12 +125,14 @@ pub struct ListedRun {
 }
 
 impl ListedRun {
-    /// Looks at the handoff of a run and at all that belong to it. `is_dead` knows which claimants are known to be gone.
+    /// Looks at the handoff of a run and at all that belong to it. `holds` are the queues that hand out nothing, and `is_dead`
+    /// knows which claimants are known to be gone.
     pub fn of(
         root: Handoff,
         inside: &[Handoff],
         workflow: String,
         now: Timestamp,
+        holds: &QueueHolds,
         is_dead: impl Fn(&str) -> bool,
     ) -> ListedRun {
         ListedRun {
@@ -137,7 +140,7 @@ impl ListedRun {
             standing: RunStanding::of(&root, inside.iter(), now, is_dead),
             phases: unfinished_phases(inside),
             waiting: if root.state.name().is_finished() { Vec::new() } else { waiting_questions(inside) },
-            waits_for: waits_for(inside.iter().filter(|handoff| !handoff.state.name().is_finished()), now),
+            waits_for: waits_for(inside.iter().filter(|handoff| !handoff.state.name().is_finished()), now, holds),
             handoffs: inside.len().saturating_sub(1),
             took: span(root.accepted_at, root.state.finished_at().unwrap_or(now)),
             root,
@@ -178,6 +181,7 @@ impl ListedRun {
             "driven_by": self.standing.driver(),
             "last_heard_of_at": heard_at,
             "phases": self.phases,
+            "waits_for": self.waits_for.as_ref().map(|waits| &waits.words),
             "waiting": self.waiting.iter().map(waiting).collect::<Vec<_>>(),
             "started_at": root.accepted_at,
             "finished_at": root.state.finished_at(),

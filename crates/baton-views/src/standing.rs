@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use baton_engine::handoff::{Handoff, State, StateName};
 use baton_engine::lifecycle::readable_claimant;
+use baton_engine::queue::{QueueHold, QueueHolds};
 use baton_engine::step::Role;
 use jiff::Timestamp;
 
-use crate::words::{ago, ahead, counted, cut, one_line};
+use crate::words::{ago, ahead, counted, cut, one_line, telling_line};
 
 /// Where a run stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,9 +99,18 @@ impl RunStanding {
 /// The longest reason for which something waits.
 const REASON_MAX: usize = 180;
 
-/// Returns what a run without active work waits for: a time, a worker, or help. `None` if somebody works, or nothing is
-/// open. `open` are the handoffs in it that are not finished.
-pub fn waits_for<'h>(open: impl Iterator<Item = &'h Handoff>, now: Timestamp) -> Option<String> {
+/// What a run waits for while nobody works in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunWait {
+    /// Whether somebody could take its work now or as soon as a queue hands it out; otherwise it waits for a time or for help.
+    pub is_queued: bool,
+    /// What for, in one sentence.
+    pub words: String,
+}
+
+/// Returns what a run without active work waits for: a time, a worker, a queue, or help. `None` if somebody works, or nothing
+/// is open. `open` are the handoffs in it that are not finished.
+pub fn waits_for<'h>(open: impl Iterator<Item = &'h Handoff>, now: Timestamp, holds: &QueueHolds) -> Option<RunWait> {
     let mut waits = None;
     for handoff in open {
         let Some(step) = handoff.terms.step.as_ref() else { continue };
@@ -111,20 +121,43 @@ pub fn waits_for<'h>(open: impl Iterator<Item = &'h Handoff>, now: Timestamp) ->
         let why = match &handoff.state {
             State::Claimed { .. } | State::Verifying => return None,
             State::Pending { ready_at } if *ready_at > now => {
-                let failure = handoff.last_failure.as_ref().map(|failure| one_line(&failure.message));
-                let why = failure.map(|why| format!(": {}", cut(&why, REASON_MAX))).unwrap_or_default();
-                Some(format!("{phase} is tried again {}{why}", ahead(*ready_at, now)))
+                let failure = handoff.last_failure.as_ref().map(|failure| telling_line(&failure.message));
+                let why = failure.map(|why| format!(": {}", cut(&one_line(why), REASON_MAX))).unwrap_or_default();
+                Some((false, format!("{phase} is tried again {}{why}", ahead(*ready_at, now))))
             }
             State::Pending { .. } if !handoff.terms.is_reserved() => {
-                let queue = one_line(handoff.terms.queue());
-                Some(format!("{phase} waits for a worker of {queue}, sent {}", ago(handoff.changed_at, now)))
+                let (queue, sent) = (one_line(handoff.terms.queue()), ago(handoff.changed_at, now));
+                let why = match holds.get(handoff.terms.queue()) {
+                    Some(QueueHold::Paused) => {
+                        format!("{phase} waits because the queue {queue} is paused, sent {sent}")
+                    }
+                    Some(QueueHold::Full(limit)) => {
+                        let at_work = counted(u64::from(*limit), "handoff");
+                        format!("{phase} waits because {queue} works on {at_work} already, its limit; sent {sent}")
+                    }
+                    None => format!("{phase} waits for a worker of {queue}, sent {sent}"),
+                };
+                Some((true, why))
             }
-            State::Blocked { reason } => Some(format!("{phase} is blocked: {}", cut(&one_line(reason), REASON_MAX))),
+            State::Blocked { reason } => {
+                Some((false, format!("{phase} is blocked: {}", cut(&one_line(reason), REASON_MAX))))
+            }
             _ => None,
         };
-        waits = waits.or(why);
+        waits = waits.or(why.map(|(is_queued, words)| RunWait { is_queued, words }));
     }
     waits
+}
+
+/// Returns who works outside of the driver, and how long nobody else can: until their lease ends.
+pub fn worked_on<'h>(mut open: impl Iterator<Item = &'h Handoff>, now: Timestamp) -> Option<String> {
+    open.find_map(|handoff| match (&handoff.state, &handoff.terms.step) {
+        (State::Claimed { lease }, Some(step)) if !handoff.terms.is_drivers() => {
+            let who = one_line(readable_claimant(&lease.claimant));
+            Some(format!("{who} works on {}; its lease ends {}", step.phase, ahead(lease.until, now)))
+        }
+        _ => None,
+    })
 }
 
 #[cfg(test)]

@@ -84,6 +84,13 @@ pub fn span(from: Timestamp, to: Timestamp) -> Duration {
     Duration::try_from(to.duration_since(from)).unwrap_or_default()
 }
 
+/// Returns the most telling line: the first, or the last of those that it announces.
+pub fn telling_line(words: &str) -> &str {
+    let mut lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    if first.ends_with(':') { lines.next_back().unwrap_or(first) } else { first }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

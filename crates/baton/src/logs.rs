@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use baton_agents::without_colours;
 use baton_host::SharedFolder;
+use baton_protocol::printable;
 
 use crate::own_folder;
 
@@ -14,6 +15,9 @@ const TAIL_BYTES: u64 = 4 * 1024;
 
 /// How much of the end of a log, or of the beginning of a prompt, is shown elsewhere.
 const END_BYTES: u64 = 64 * 1024;
+
+/// How much of a log or a prompt is given as a whole.
+const WHOLE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Returns the logs that are there.
 pub(crate) fn of_attempt(folder: &Path) -> Vec<PathBuf> {
@@ -37,8 +41,17 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 /// Returns what is at the end of the logs of an attempt, without what only a terminal understands; `None` if nothing
 /// was written. More than one log has its name above it.
 pub(crate) fn ends(folder: &Path) -> Option<String> {
+    read_all(folder, |path| end(path, END_BYTES))
+}
+
+/// Returns the logs of an attempt from their first line, in the same form.
+pub(crate) fn whole(folder: &Path) -> Option<String> {
+    read_all(folder, |path| Some(printable(&without_colours(&whole_file(path)?))))
+}
+
+fn read_all(folder: &Path, read: impl Fn(&Path) -> Option<String>) -> Option<String> {
     let told = |path: PathBuf| {
-        let text = end(&path, END_BYTES)?;
+        let text = read(&path)?;
         let name = path.file_name()?.to_string_lossy().into_owned();
         (!text.trim().is_empty()).then_some((name, text))
     };
@@ -52,8 +65,25 @@ pub(crate) fn ends(folder: &Path) -> Option<String> {
 
 /// Returns the beginning of a file of an attempt.
 pub(crate) fn beginning(path: &Path) -> Option<String> {
+    first(path, END_BYTES)
+}
+
+/// Returns all of a file of an attempt. What is too large for one answer ends with where the rest is.
+pub(crate) fn whole_file(path: &Path) -> Option<String> {
+    let text = first(path, WHOLE_BYTES_MAX)?;
+    let length = fs::symlink_metadata(path).ok()?.len();
+    match length > WHOLE_BYTES_MAX {
+        true => Some(format!(
+            "{text}\n… the first {WHOLE_BYTES_MAX} of {length} bytes; the rest is in {}\n",
+            path.display()
+        )),
+        false => Some(text),
+    }
+}
+
+fn first(path: &Path, bytes_max: u64) -> Option<String> {
     let mut bytes = Vec::new();
-    open(path).ok()?.take(END_BYTES).read_to_end(&mut bytes).ok()?;
+    open(path).ok()?.take(bytes_max).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

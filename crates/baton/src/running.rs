@@ -59,6 +59,7 @@ pub(crate) fn driver(
         settings: session.settings.clone(),
         kept: session.kept,
         patience: PATIENCE,
+        finish_within: std::time::Duration::ZERO,
     })
 }
 

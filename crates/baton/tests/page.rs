@@ -30,3 +30,5 @@ mod stage;
 mod starting;
 #[path = "page/two_servers.rs"]
 mod two_servers;
+#[path = "page/whole.rs"]
+mod whole;

@@ -4,8 +4,14 @@
 mod access;
 #[path = "serve/client.rs"]
 mod client;
+#[path = "serve/described.rs"]
+mod described;
+#[path = "serve/draining.rs"]
+mod draining;
 #[path = "serve/fetched.rs"]
 mod fetched;
+#[path = "serve/figures.rs"]
+mod figures;
 #[path = "serve/guarding.rs"]
 mod guarding;
 #[path = "serve/handoffs.rs"]

@@ -112,7 +112,7 @@ impl RunLoop<'_> {
     /// any more and the store has been away for long, or, somewhat later, when somebody says stop.
     pub(super) async fn endure(&mut self, error: StoreError) -> Result<(), StoreError> {
         self.behind = true;
-        let stops = *self.stop.borrow();
+        let stops = self.must_stop();
         let since = match self.away_since {
             Some(since) => since,
             None => {

@@ -63,6 +63,8 @@ pub(super) struct RunLoop<'d> {
     pub(super) current_at: Option<u64>,
     /// Nothing is noticed as ended before this time.
     pub(super) lenient_until: Timestamp,
+    /// When it was told to stop.
+    pub(super) told_at: Option<Instant>,
     /// Since when it was told to stop, while the store is out of reach.
     pub(super) stopped_since: Option<Instant>,
     /// Since when the store is out of reach.
@@ -139,6 +141,7 @@ impl<'d> RunLoop<'d> {
             behind: true,
             current_at: None,
             lenient_until: Timestamp::MIN,
+            told_at: None,
             stopped_since: None,
             away_since: None,
             tasks: JoinSet::new(),
@@ -216,6 +219,9 @@ impl<'d> RunLoop<'d> {
             if !self.results.is_empty() && self.advance().await? {
                 return Ok(Turn::Again);
             }
+            if !self.must_stop() {
+                return Ok(Turn::Wait);
+            }
             self.let_go("the driver was told to stop").await?;
             return Ok(Turn::Ended(End::Stopped));
         }
@@ -226,6 +232,17 @@ impl<'d> RunLoop<'d> {
         self.ask();
         self.tell_absences();
         Ok(self.only_people().await?.map_or(Turn::Wait, Turn::Ended))
+    }
+
+    /// Returns whether it was told to stop, and has nothing under way that may still end.
+    pub(super) fn must_stop(&mut self) -> bool {
+        *self.stop.borrow() && (self.working.is_empty() || self.finish_time().is_zero())
+    }
+
+    /// Returns how much time is left for what is under way since it was told to stop.
+    pub(super) fn finish_time(&mut self) -> Duration {
+        let told_at = *self.told_at.get_or_insert_with(Instant::now);
+        self.driver.finish_within.saturating_sub(told_at.elapsed())
     }
 
     /// Reads what has happened since.

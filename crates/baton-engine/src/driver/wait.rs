@@ -23,7 +23,10 @@ impl RunLoop<'_> {
         if !self.results.is_empty() {
             return;
         }
-        let pause = self.next_time();
+        let mut pause = self.next_time();
+        if *self.stop.borrow() {
+            pause = pause.min(self.finish_time());
+        }
         // What is first in this list is looked at first, so that a run goes the same way whenever the same happens.
         tokio::select! {
             biased;

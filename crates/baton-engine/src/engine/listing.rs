@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{Engine, Problem};
-use crate::handoff::{Handoff, StateName};
+use crate::handoff::{Handoff, StateName, Terms};
 use crate::id::{HandoffId, RunId};
-use crate::queue::Queue;
+use crate::queue::{Queue, QueueHolds};
 use crate::run::Run;
 use crate::step::ORCHESTRATOR;
-use crate::store::Filter;
+use crate::store::{Count, Filter};
 
 /// How many rows are looked at together.
 const PAGE: u32 = 500;
@@ -31,6 +31,20 @@ impl Engine {
         }
     }
 
+    /// Returns the queues that hand out nothing now.
+    pub async fn queue_holds(&self) -> Result<QueueHolds, Problem> {
+        let mut queues = self.store.queues().await?;
+        queues.retain(|queue| queue.paused || queue.concurrency.is_some());
+        // Most stores have none, and nothing is counted there.
+        let census = if queues.is_empty() { Vec::new() } else { self.store.census().await? };
+        let claimed = |queue: &Queue| {
+            let is_claimed = |count: &&Count| count.agent == queue.agent && count.state == StateName::Claimed;
+            census.iter().filter(is_claimed).map(|count| count.handoffs).sum()
+        };
+        let hold = |queue: Queue| Some((queue.agent.clone(), queue.hold(claimed(&queue))?));
+        Ok(queues.into_iter().filter_map(hold).collect())
+    }
+
     /// Returns the name of the workflow of a run; empty if that cannot be read.
     pub async fn workflow_name(&self, run: &RunId) -> Result<String, Problem> {
         let first = self.store.history(run, 0, 1).await?;
@@ -38,12 +52,13 @@ impl Engine {
     }
 
     /// Returns the queues that have or had something, that somebody has set, or that are known otherwise, with how many handoffs
-    /// are in each state.
+    /// are in each state; each under the name by which people know it.
     pub async fn queue_counts(&self, known: Vec<String>) -> Result<Vec<(Queue, BTreeMap<StateName, u64>)>, Problem> {
+        let readable = |queue: &str| Terms::readable_queue(queue).to_owned();
         let mut counts: BTreeMap<String, BTreeMap<StateName, u64>> =
-            known.into_iter().map(|queue| (queue, BTreeMap::new())).collect();
+            known.iter().map(|queue| (readable(queue), BTreeMap::new())).collect();
         for count in self.store.census().await? {
-            counts.entry(count.agent).or_default().insert(count.state, count.handoffs);
+            *counts.entry(readable(&count.agent)).or_default().entry(count.state).or_default() += count.handoffs;
         }
         let mut set: BTreeMap<String, Queue> = BTreeMap::new();
         for queue in self.store.queues().await? {

@@ -137,7 +137,9 @@ fn story(run: &Run, subject: &TrackedHandoff) -> String {
         let ended = match (&tracked.handoff.state, &tracked.handoff.last_failure) {
             (State::Failed { .. }, Some(failure)) => {
                 let told = trouble(run, tracked).as_ref().map_or_else(|| failure.to_string(), in_one_line);
-                format!("failed: {}", first_line(&told))
+                let first = first_line(&told);
+                // What it said last stands in the lines below, which are not told here.
+                format!("failed: {}", first.split_once("; it said last").map_or(first, |(how, _)| how))
             }
             (state, _) => state.name().to_string(),
         };

@@ -61,8 +61,8 @@ pub struct Terms {
 /// How many bytes of a workflow's name are part of the names of its queues.
 const WORKFLOW_BYTES_MAX: usize = 48;
 
-/// What only drivers take waits in queues that begin like this.
-const DRIVERS: &str = "@driver/";
+/// What only drivers take waits in queues that begin like this. Nobody can address them: `@agent` means `agent`.
+const DRIVERS: &str = "@";
 
 /// Stands between a token and the key that it was sent with. It is a control character, which nobody can send in a key.
 const KEY_MARK: char = '\u{1f}';
@@ -77,8 +77,8 @@ fn queue_of_workflow(workflow: &str, agent: &str) -> String {
     format!("{name}/{agent}")
 }
 
-fn queue_of_drivers(agent: &str) -> String {
-    format!("{DRIVERS}{agent}")
+fn queue_of_drivers(workflow: &str, agent: &str) -> String {
+    format!("{DRIVERS}{}", queue_of_workflow(workflow, agent))
 }
 
 impl Terms {
@@ -87,16 +87,16 @@ impl Terms {
         self.queue = Some(queue_of_workflow(workflow, &self.to));
     }
 
-    /// Leaves it to the driver of its run.
-    pub fn reserve(&mut self) {
-        self.queue = Some(queue_of_drivers(&self.to));
+    /// Leaves it to the driver of a run of this workflow.
+    pub fn reserve(&mut self, workflow: &str) {
+        self.queue = Some(queue_of_drivers(workflow, &self.to));
     }
 
     /// Returns the queue in which the work of an agent of a workflow waits, before there is any.
     pub fn queue_for(workflow: &str, agent: &str, fields: &AgentFields) -> String {
         match fields.queue {
             Some(true) => queue_of_workflow(workflow, agent),
-            Some(false) | None => queue_of_drivers(agent),
+            Some(false) | None => queue_of_drivers(workflow, agent),
         }
     }
 
@@ -119,6 +119,11 @@ impl Terms {
     /// Returns the name of a queue for people: that only drivers take from it says nothing to them.
     pub fn readable_queue(queue: &str) -> &str {
         queue.strip_prefix(DRIVERS).unwrap_or(queue)
+    }
+
+    /// Returns the queues that people know by a name.
+    pub fn queues_called(name: &str) -> [String; 2] {
+        [name.to_owned(), format!("{DRIVERS}{name}")]
     }
 
     /// Returns the key under which a server remembers what somebody has sent: each token has keys of its own.
@@ -191,6 +196,9 @@ mod tests {
             let mut terms = Terms::between("lead", "dev");
             terms.in_queue_of(workflow);
             assert_eq!((terms.queue(), terms.is_reserved()), (queue, false));
+            terms.reserve(workflow);
+            assert_eq!((Terms::readable_queue(terms.queue()), terms.is_reserved()), (queue, true));
+            assert!(Terms::queues_called(queue).iter().any(|called| called == terms.queue()));
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn index(run: &Run, receiver: &TrackedHandoff) -> Option<Handover> {
     let decisions = run.agenda().decisions().filter(|(by, _)| others(by.as_str()));
     sheet.list("decisions that stand", decisions.map(|(by, made)| format!("{} ({by})", super::text::decision(made))));
     let questions = run.agenda().questions().filter(|(by, _)| others(by.as_str()));
-    sheet.list("open questions", questions.map(|(by, open)| format!("{} ({by})", super::text::question(open))));
+    sheet.list("open questions", questions.map(|(by, open)| format!("{} ({by})", super::text::open_question(open))));
     let text = sheet.into_text();
     let (label, file) = ("earlier in this run".to_owned(), Some(format!("{}.earlier.md", place(run, receiver))));
     (!text.is_empty()).then_some(Handover { label, text, file })

@@ -127,7 +127,7 @@ fn report(sheet: &mut Sheet, report: &Report) {
     sheet.list("tried so far", attempted);
     sheet.list("questions", questions.iter().map(asked));
     sheet.list("decisions", decisions.iter().map(decision));
-    sheet.list("open questions", open_questions.iter().map(question));
+    sheet.list("open questions", open_questions.iter().map(open_question));
     sheet.list("issues", issues);
     if let Some(error) = error {
         let code = error.code.as_deref().unwrap_or("error");
@@ -278,7 +278,7 @@ fn knows(sheet: &mut Sheet, context: &Context) {
     sheet.line("feature", feature.as_deref());
     sheet.line("specification", spec_path.as_deref());
     sheet.list("decisions", decisions.iter().map(decision));
-    sheet.list("open questions", open_questions.iter().map(question));
+    sheet.list("open questions", open_questions.iter().map(open_question));
     sheet.list("artifacts", artifacts.iter().map(artifact));
     sheet.list("relevant files", relevant_files);
     sheet.list("facts", facts.iter().map(|(name, value)| format!("{name}: {}", plain(value))));
@@ -294,7 +294,8 @@ pub(super) fn expectations(sheet: &mut Sheet, expected: &Expectations) {
     sheet.line("destination", destination.as_deref());
 }
 
-fn blocker(blocker: &Blocker) -> String {
+/// Writes what is in the way in one text.
+pub fn blocker(blocker: &Blocker) -> String {
     let kind = blocker.r#type.as_ref().map(|kind| format!("{kind}: ")).unwrap_or_default();
     let solved = blocker.resolution.as_ref().map(|text| format!(" (would be solved by: {text})")).unwrap_or_default();
     format!("{kind}{}{solved}", blocker.description.as_deref().unwrap_or_default())
@@ -315,7 +316,8 @@ fn asked(question: &ReportQuestion) -> String {
     text
 }
 
-pub(crate) fn artifact(artifact: &Artifact) -> String {
+/// Writes what a document says about a file in one text.
+pub fn artifact(artifact: &Artifact) -> String {
     let fields = &artifact.fields;
     let id = fields.id.as_ref().map(|id| format!(" [{id}]")).unwrap_or_default();
     let kind = fields.r#type.as_ref().map(|kind| format!(" ({kind})")).unwrap_or_default();
@@ -329,7 +331,8 @@ pub(crate) fn decision(made: &DecisionMade) -> String {
     format!("{id}{}{rationale}", made.decision.as_deref().unwrap_or_default())
 }
 
-pub(crate) fn question(open: &OpenQuestion) -> String {
+/// Writes a question that is not settled in one text.
+pub fn open_question(open: &OpenQuestion) -> String {
     let priority = open.priority.map(|priority| format!(" [{}]", priority.as_str())).unwrap_or_default();
     let context = open.context.as_ref().map(|context| format!(" ({context})")).unwrap_or_default();
     let options: Vec<String> = open.options.iter().map(plain).collect();

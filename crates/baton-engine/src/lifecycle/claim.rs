@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn only_the_driver_claims_what_its_own_agents_work_on() {
         let mut pending = sample::handoff(StateName::Pending);
-        Arc::make_mut(&mut pending.terms).reserve();
+        Arc::make_mut(&mut pending.terms).reserve("parser");
         assert_eq!(apply(&pending, sample::claim(), sample::time(30)), Err(Refusal::PartOfRun));
         let Command::Claim(claim) = sample::claim() else { panic!("a claim") };
         assert!(apply(&pending, Command::Claim(Claim { driver: true, ..claim }), sample::time(30)).is_ok());

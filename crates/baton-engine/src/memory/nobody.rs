@@ -91,6 +91,7 @@ pub fn driver(engine: &Engine) -> Driver {
         settings: (*engine.settings).clone(),
         kept: KeptBytes::default(),
         patience: PATIENCE,
+        finish_within: std::time::Duration::ZERO,
     }
 }
 

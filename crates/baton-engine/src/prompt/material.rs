@@ -9,7 +9,7 @@ use super::reasons::{self, Reasons};
 use super::{Briefing, ReportTo};
 use crate::failure::Failure;
 use crate::handoff::{About, Note};
-use crate::handover::{Handover, artifact, decision, question};
+use crate::handover::{Handover, artifact, decision, open_question};
 use crate::step::{CHECK, GROUP};
 
 /// A clean text of somebody else, with its origin.
@@ -173,7 +173,7 @@ fn members(briefing: &Briefing<'_>, fence: PromptFence<'_>) -> Vec<Piece> {
         ("files", by("files"), listed(&context.relevant_files, Clone::clone)),
         ("artifacts", by("artifacts"), listed(&context.artifacts, artifact)),
         ("decisions", by("decisions"), listed(&context.decisions, decision)),
-        ("questions", by("open questions"), listed(&context.open_questions, question)),
+        ("questions", by("open questions"), listed(&context.open_questions, open_question)),
         ("facts", by("facts"), (!context.facts.is_empty()).then(|| pretty(&context.facts))),
         (
             "input",

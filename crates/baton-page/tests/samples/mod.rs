@@ -1,5 +1,6 @@
 //! Sample runs, and all pages made of them.
 
+mod agents;
 pub(crate) mod stage;
 mod starting;
 
@@ -7,9 +8,8 @@ use baton_engine::approval::{Approval, Approver, Vote};
 use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::Question;
-use baton_engine::session::{Spending, Spent};
+use baton_engine::queue::QueueHolds;
 use baton_engine::{HandoffId, flow};
-use baton_page::agents::{AgentFigures, AgentList, AgentRow};
 use baton_page::check::CheckedText;
 use baton_page::comparison::ComparedRun;
 use baton_page::exhibit::{Exhibit, ExhibitContent};
@@ -41,7 +41,8 @@ pub(crate) fn now() -> Timestamp {
 /// Somebody who may do everything.
 pub(crate) fn viewer(waiting: usize, theme: Theme) -> Viewer<'static> {
     let csrf = "c5rf-t0ken";
-    Viewer { name: Some("ana"), may_decide: true, may_start: true, may_control: true, csrf, waiting, theme, now: now() }
+    let (name, runs) = (Some("ana"), "/runs?state=waiting");
+    Viewer { name, may_decide: true, may_start: true, may_control: true, csrf, runs, waiting, theme, now: now() }
 }
 
 fn claim(rule: &str, verdict: ClaimFinding, claim: &str, seen: &str, poison: &str) -> ExaminedClaim {
@@ -191,7 +192,9 @@ fn row(stage: &Stage) -> RunRow {
     let (phases_done, phases) = phases_done(&stage.run);
     let first = stage.run.waiting().find_map(|tracked| flow::question(&stage.run, tracked));
     let asked = first.as_ref().map(asked).unwrap_or_default();
-    let listed = ListedRun::of(root, &handoffs, workflow, now(), |_| stage.run.id.as_str().starts_with("left"));
+    let listed = ListedRun::of(root, &handoffs, workflow, now(), &QueueHolds::new(), |_| {
+        stage.run.id.as_str().starts_with("left")
+    });
     let (spending, tokens) = (summary.total.spending, summary.total.tokens);
     RunRow { listed, asked, phases_done, phases, spending, tokens }
 }
@@ -214,18 +217,27 @@ pub(crate) fn pages(theme: Theme, poison: &str) -> Vec<Named> {
     ];
     let rows: Vec<RunRow> = stages.iter().map(row).collect();
     let filter = RunFilter::default();
-    let counts: Vec<(RunState, usize)> = RunState::ALL.into_iter().zip([3, 1, 1, 12, 230, 4]).collect();
+    let counts: Vec<(RunState, usize)> = RunState::ALL.into_iter().zip([3, 1, 2, 1, 1, 12, 230, 4]).collect();
     let workflows = ["feature".to_owned(), format!("invoices{poison}")];
     let list = RunList {
         rows: &rows,
         filter: &filter,
         counts: Some(&counts),
+        is_all_counted: true,
         workflows: &workflows,
         next: Some("2026-04-30"),
         is_later: false,
     };
     pages.push(("runs", baton_page::runs::page(&viewer, &list)));
-    let none = RunList { rows: &[], filter: &filter, counts: None, workflows: &[], next: None, is_later: false };
+    let none = RunList {
+        rows: &[],
+        filter: &filter,
+        counts: None,
+        is_all_counted: true,
+        workflows: &[],
+        next: None,
+        is_later: false,
+    };
     pages.push(("runs-empty", baton_page::runs::page(&Viewer { name: None, waiting: 0, ..viewer }, &none)));
     let [waiting, running, asking, failing, _, failed, completed] = &stages;
     pages.push(("run-waiting", with_run(waiting, Some(2), |page| baton_page::run::page(&viewer, page))));
@@ -270,7 +282,8 @@ pub(crate) fn pages(theme: Theme, poison: &str) -> Vec<Named> {
         running.run.handoffs().find_map(|tracked| tracked.decided.as_ref().map(|decide| (&tracked.handoff, decide)));
     let (gate, decide) = decided.expect("somebody has decided");
     pages.push(("fragments", fragments(&viewer, running, waiting)));
-    pages.extend(agents(&viewer, poison));
+    let handoffs: Vec<_> = failing.run.handoffs().map(|tracked| tracked.handoff.clone()).collect();
+    pages.extend(agents::pages(&viewer, poison, &handoffs));
     pages.extend(checks(&viewer, poison));
     pages.push(("compare", compared(failed, completed, |a, b| baton_page::comparison::page(&viewer, a, b))));
     let nobody = Viewer { name: None, ..viewer };
@@ -287,55 +300,6 @@ pub(crate) fn pages(theme: Theme, poison: &str) -> Vec<Named> {
         ),
     ));
     pages
-}
-
-fn agents(viewer: &Viewer<'_>, poison: &str) -> Vec<Named> {
-    let spending = |micros: u64, unpriced: u32| Spending {
-        spent: Spent { input: 120_000, cached: 0, output: 9_000, cost_micros: Some(micros) },
-        unpriced,
-    };
-    let row = |name: &str, waiting, working, figures| AgentRow {
-        name: format!("{name}{poison}"),
-        is_paused: false,
-        limit: None,
-        waiting,
-        oldest: (waiting > 0).then(|| "2026-05-04T15:20:00Z".parse().expect("a time")),
-        working,
-        held_up: working,
-        figures,
-    };
-    let rows = [
-        row(
-            "feature/researcher",
-            0,
-            1,
-            AgentFigures {
-                ended: 42,
-                verified: 40,
-                first_pass: 37,
-                claims: 120,
-                refuted: 2,
-                spending: spending(16_400_000, 0),
-            },
-        ),
-        row(
-            "feature/writer",
-            4,
-            2,
-            AgentFigures {
-                ended: 31,
-                verified: 24,
-                first_pass: 9,
-                claims: 210,
-                refuted: 38,
-                spending: spending(44_100_000, 3),
-            },
-        ),
-        AgentRow { is_paused: true, limit: Some(2), ..row("invoices/checker", 7, 0, AgentFigures::default()) },
-    ];
-    let list = AgentList { rows: &rows, recent: 100 };
-    let none = AgentList { rows: &[], recent: 100 };
-    vec![("agents", baton_page::agents::page(viewer, &list)), ("agents-empty", baton_page::agents::page(viewer, &none))]
 }
 
 fn checks(viewer: &Viewer<'_>, poison: &str) -> Vec<Named> {
@@ -392,6 +356,7 @@ pub(crate) fn texts(poison: &str) -> Vec<(&'static str, String)> {
         rows: &rows,
         filter: &RunFilter::default(),
         counts: None,
+        is_all_counted: true,
         workflows: &[],
         next: Some("x"),
         is_later: false,
@@ -426,8 +391,15 @@ fn question(viewer: &Viewer<'_>, stage: &Stage, phase: &str, change: impl FnOnce
         ..SentAnswer::default()
     };
     let refused = (!stage.poison.is_empty()).then_some(&refused);
-    let page =
-        QuestionPage { handoff, question: &question, exhibits: &exhibits, flow: Some(&flow), events: &events, refused };
+    let page = QuestionPage {
+        handoff,
+        question: &question,
+        exhibits: &exhibits,
+        exhibits_left_out: 0,
+        flow: Some(&flow),
+        events: &events,
+        refused,
+    };
     baton_page::question::page(viewer, &page)
 }
 
@@ -442,7 +414,8 @@ pub(crate) fn with_run<T>(stage: &Stage, last_seen: Option<u64>, make: impl FnOn
     let inside: Vec<_> = run.handoffs().map(|tracked| tracked.handoff.clone()).collect();
     let standing = RunStanding::of(&run.root().handoff, inside.iter(), now(), |_| false);
     let questions = questions(stage);
-    make(&RunPage { run, events: &events, summary: &summary, standing: &standing, questions: &questions, last_seen })
+    let (summary, standing, questions, holds) = (&summary, &standing, &questions, &stage.holds);
+    make(&RunPage { run, events: &events, summary, standing, questions, holds, last_seen })
 }
 
 pub(crate) fn journal(viewer: &Viewer<'_>, stage: &Stage) -> Markup {
@@ -490,8 +463,10 @@ fn handoff(viewer: &Viewer<'_>, stage: &Stage, step: &str) -> Markup {
         given: &given,
         examined: &tracked.examined,
         exhibits: &exhibits,
+        exhibits_left_out: 0,
         prompt: Some(&prompt),
         output: Some(&output),
+        attempt: tracked.handoff.fence,
         spending: tracked.spending(),
         tokens: tracked.tokens(),
         events: &events,

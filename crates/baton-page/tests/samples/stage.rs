@@ -16,6 +16,7 @@ use baton_engine::lifecycle::{
 };
 use baton_engine::memory::{self, StoreModel};
 use baton_engine::people::{Question, Response};
+use baton_engine::queue::QueueHolds;
 use baton_engine::run::Run;
 use baton_engine::session::{SessionTurn, Spent};
 use baton_engine::step::{ORCHESTRATOR, Role, Step};
@@ -36,6 +37,8 @@ pub(crate) struct Stage {
     pub(crate) poison: String,
     /// What is seen of the files that a gate is about.
     pub(crate) shown_at_gate: Vec<ExaminedClaim>,
+    /// The queues that hand out nothing.
+    pub(crate) holds: QueueHolds,
 }
 
 impl Stage {
@@ -61,7 +64,8 @@ impl Stage {
         ];
         model.carry_out(steps, now).expect("a run can begin");
         let run = Run::of_journal(&model.history(&run, 0, u32::MAX)).expect("it is what was written");
-        let mut stage = Stage { run, now, model, poison: poison.to_owned(), shown_at_gate: Vec::new() };
+        let mut stage =
+            Stage { run, now, model, poison: poison.to_owned(), shown_at_gate: Vec::new(), holds: QueueHolds::new() };
         stage.settle();
         stage
     }

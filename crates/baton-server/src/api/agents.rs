@@ -1,23 +1,18 @@
 //! Agents: how full their queues are, how these are set, and how their work turns out.
 
-use std::collections::BTreeMap;
-
 use axum::Json;
 use axum::extract::State;
-use baton_engine::engine::{Problem, agent_name};
-use baton_engine::handoff::{Handoff, StateName};
-use baton_engine::store::Filter;
+use baton_engine::engine::agent_name;
+use baton_page::agents::AgentFigures;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::access::Principal;
 use crate::incoming::{InPath, JsonBody, value};
+use crate::looking::QueueCounts;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
-
-/// How many of the latest finished handoffs the figures cover.
-const RECENT_MAX: u32 = 500;
 
 /// List agents: the depth of each queue, and its settings; also agents of known workflows that have had no work
 #[utoipa::path(get, path = "/api/v1/agents", tag = "agents", responses((status = 200, description = "The agents")))]
@@ -30,7 +25,7 @@ pub(crate) async fn list(State(server): State<Server>, principal: Principal) -> 
 
 /// Look at an agent: its queue, and how its latest work turned out
 #[utoipa::path(get, path = "/api/v1/agents/{agent}", tag = "agents", params(("agent" = String, Path, description = "Its name, or that of its queue, with / as %2F")),
-    responses((status = 200, description = "The agent")))]
+    responses((status = 200, description = "The agent"), (status = 404, description = "Nothing was ever sent to it, and no known workflow has it")))]
 pub(crate) async fn show(
     State(server): State<Server>,
     principal: Principal,
@@ -40,34 +35,40 @@ pub(crate) async fn show(
     if !principal.sees_queue(&agent) {
         return Err(ProblemJson::unknown(&agent));
     }
-    let queue = server.engine.store.queue(&agent).await?;
-    let counts = counts(&server, &agent).await?;
-    let mut form = baton_views::queue::json(&queue, &counts);
-    let states = vec![StateName::Completed, StateName::Failed];
-    let filter = Filter { agent: Some(agent), states, after: None, limit: RECENT_MAX };
-    form["recent"] = figures(&server.engine.store.list(&filter).await?);
+    let queues = server.queue_counts().await?;
+    let (queue, counts) =
+        queues.iter().find(|(queue, _)| queue.agent == agent).ok_or_else(|| unknown(&agent, &queues, &principal))?;
+    let mut form = baton_views::queue::json(queue, counts);
+    form["recent"] = figures(&server.agent_figures(&agent).await?);
     Ok(Json(json!({ "version": 1, "agent": form })))
 }
 
-async fn counts(server: &Server, agent: &str) -> Result<BTreeMap<StateName, u64>, Problem> {
-    let of_agent = server.engine.store.census().await?.into_iter().filter(|count| count.agent == agent);
-    Ok(of_agent.map(|count| (count.state, count.handoffs)).collect())
+/// The problem when nothing is known of an agent. One of a workflow is called by the name of its queue.
+fn unknown(agent: &str, queues: &[QueueCounts], principal: &Principal) -> ProblemJson {
+    let in_workflow = |queue: &&str| queue.rsplit_once('/').is_some_and(|(_, name)| name == agent);
+    let names = queues.iter().map(|(queue, _)| queue.agent.as_str()).filter(|queue| principal.sees_queue(queue));
+    let meant: Vec<&str> = names.filter(in_workflow).collect();
+    let problem = ProblemJson::unknown(agent);
+    if meant.is_empty() { problem } else { problem.hint(format!("in workflows it is called {}", meant.join(", "))) }
 }
 
-/// Works out how handoffs turned out. Counts stand beside every share.
-fn figures(finished: &[Handoff]) -> Value {
-    let completed = finished.iter().filter(|handoff| handoff.state.name() == StateName::Completed);
-    let first_pass = completed.clone().filter(|handoff| handoff.attempts <= 1).count();
-    let completed = completed.count();
-    let share = |part: usize, whole: usize| (whole > 0).then(|| part as f64 / whole as f64);
-    let attempts: u64 = finished.iter().map(|handoff| u64::from(handoff.attempts)).sum();
+/// Writes how handoffs turned out. Counts stand beside every share.
+fn figures(figures: &AgentFigures) -> Value {
+    let AgentFigures { ended, completed, first_pass, attempts, claims, refuted, spending } = figures;
+    let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
     json!({
-        "finished": finished.len(),
+        "finished": ended,
         "completed": completed,
-        "failed": finished.len() - completed,
+        "failed": ended - completed,
         "first_pass": first_pass,
-        "first_pass_share": share(first_pass, finished.len()),
+        "first_pass_share": share(*first_pass, *ended),
         "attempts": attempts,
+        "claims": claims,
+        "refuted_claims": refuted,
+        "refuted_share": share(*refuted, *claims),
+        "tokens": spending.spent.tokens(),
+        "cost_micros": spending.spent.cost_micros,
+        "turns_without_price": spending.unpriced,
     })
 }
 

@@ -37,7 +37,8 @@ pub(crate) async fn send(
     JsonBody(new): JsonBody<NewRequest>,
 ) -> Result<Response, ProblemJson> {
     principal.writes()?;
-    let key = headers.get("idempotency-key").map(|key| key.to_str().unwrap_or_default());
+    let key = headers.get("idempotency-key").map(|key| std::str::from_utf8(key.as_bytes()));
+    let key = key.transpose().map_err(|_| ProblemJson::bad_value("/key", "an `Idempotency-Key` is text in UTF-8"))?;
     let (accept, terms) = wanted(&server, &principal, &new, &principal.name, key).await?;
     let mut accepted = delivered(&server, &principal, vec![accept], &terms).await?;
     let Some(accepted) = accepted.pop() else { return Err(ProblemJson::unknown("handoff")) };

@@ -3,11 +3,13 @@
 use serde_json::json;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::request_body::RequestBody;
-use utoipa::openapi::schema::SchemaType;
+use utoipa::openapi::schema::{ArrayBuilder, SchemaType};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{
     Components, ContentBuilder, ObjectBuilder, OpenApi, Ref, RefOr, Required, Response, ResponseBuilder, Schema, Type,
 };
+
+use super::answers;
 
 /// Where the form of a problem is described.
 const PROBLEM: &str = "Problem";
@@ -17,6 +19,7 @@ pub(super) fn render(mut description: OpenApi) -> String {
     let components = description.components.get_or_insert_default();
     components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
     components.schemas.insert(PROBLEM.to_owned(), RefOr::T(problem()));
+    components.schemas.extend(answers::forms());
     let can_be_empty = bodies_without_required_members(components);
     for item in description.paths.paths.values_mut() {
         let operations =
@@ -53,9 +56,10 @@ fn complete(operation: &mut Operation) {
     // Functions are named alike in each module; an operation needs a name of its own.
     let tag = operation.tags.iter().flatten().next();
     operation.operation_id = tag.zip(operation.operation_id.as_ref()).map(|(tag, name)| format!("{tag}_{name}"));
+    let form = operation.operation_id.as_deref().and_then(answers::of_operation);
     for (status, response) in &mut operation.responses.responses {
         if let RefOr::T(response) = response {
-            complete_response(status, response);
+            complete_response(status, response, form.clone());
         }
     }
     let refused = ResponseBuilder::new().description("Why it had no effect").content(
@@ -65,13 +69,14 @@ fn complete(operation: &mut Operation) {
     operation.responses.responses.insert("default".to_owned(), RefOr::T(refused.build()));
 }
 
-/// Whatever says nothing else is an object of JSON, or a problem.
-fn complete_response(status: &str, response: &mut Response) {
+/// Whatever says nothing else is an object of JSON, of this form if there is one, or a problem.
+fn complete_response(status: &str, response: &mut Response, form: Option<Ref>) {
     if !response.content.is_empty() || status == "304" {
         return;
     }
     if status.starts_with('2') {
-        let object = ContentBuilder::new().schema(Some(ObjectBuilder::new().schema_type(Type::Object)));
+        let any = || RefOr::T(Schema::Object(ObjectBuilder::new().schema_type(Type::Object).build()));
+        let object = ContentBuilder::new().schema(Some(form.map_or_else(any, RefOr::Ref)));
         response.content.insert("application/json".to_owned(), RefOr::T(object.build()));
     } else {
         let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name(PROBLEM)));
@@ -87,6 +92,10 @@ pub(super) fn document() -> Schema {
 }
 
 fn problem() -> Schema {
+    let diagnostics = || {
+        let about = "what the rules say about a document that is not valid";
+        ArrayBuilder::new().items(Ref::from_schema_name("Diagnostic")).description(Some(about))
+    };
     let text = |about: &str| ObjectBuilder::new().schema_type(Type::String).description(Some(about));
     let object = ObjectBuilder::new()
         .schema_type(Type::Object)
@@ -103,6 +112,7 @@ fn problem() -> Schema {
         .required("detail")
         .property("hint", text("what to do"))
         .property("pointer", text("which value is wrong, as a JSON pointer into the body or the document"))
-        .property("rule", text("the first rule that a document breaks"));
+        .property("rule", text("the first rule that a document breaks"))
+        .property("diagnostics", diagnostics());
     Schema::Object(object.build())
 }

@@ -4,19 +4,21 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use baton_engine::engine::{Problem, RunRecord};
+use baton_engine::EventKind;
+use baton_engine::engine::RunRecord;
 use baton_engine::flow;
 use baton_engine::handoff::Handoff;
 use baton_views::details::RunDetails;
 use baton_views::event;
 use baton_views::graph::{self, of_run::marked};
 use baton_views::run_summary::RunSummary;
+use baton_views::standing::RunStanding;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use super::work::NewCancellation;
-use super::{conditional, created, limit, page};
+use super::{conditional_on, created, limit, page};
 use crate::access::Principal;
 use crate::acting::{self, WantedRun};
 use crate::incoming::{InPath, JsonBody, Search};
@@ -84,8 +86,9 @@ pub(crate) async fn list(
     };
     let (roots, next) = page(server.engine.run_roots(after, limit + 1).await?, limit);
     let mut runs = Vec::with_capacity(roots.len());
+    let holds = server.engine.queue_holds().await?;
     for root in roots {
-        runs.push(looking::listed(&server, root).await?.json());
+        runs.push(looking::listed(&server, root, &holds).await?.json());
     }
     Ok(Json(json!({ "version": 1, "runs": runs, "next": next })))
 }
@@ -100,19 +103,27 @@ pub(crate) async fn show(
     headers: HeaderMap,
 ) -> Result<Response, ProblemJson> {
     let root = server.visible_run(&principal, &id).await?;
-    Ok(conditional(&headers, &details(&server, &root).await?))
+    let record = server.engine.run(&root.run).await?;
+    let standing = looking::standing(&server, &record.run);
+    let version = version(&record, &standing);
+    Ok(conditional_on(&headers, &version, &details(&server, &record, &standing)))
 }
 
-async fn details(server: &Server, root: &Handoff) -> Result<Value, Problem> {
-    let record = server.engine.run(&root.run).await?;
-    let RunRecord { run, events } = &record;
+/// Returns what a run is as of: its last event but for signs of life, and where it stands. How long it takes changes all the time.
+fn version(record: &RunRecord, standing: &RunStanding) -> String {
+    let told = record.events.iter().rev().find(|event| !event.is(EventKind::Extended));
+    let hash = told.map(|event| event.hash.to_string()).unwrap_or_default();
+    format!("{hash} {} {}", standing.word(), standing.driver().unwrap_or_default())
+}
+
+fn details(server: &Server, record: &RunRecord, standing: &RunStanding) -> Value {
+    let RunRecord { run, events } = record;
     let summary = RunSummary::of(run, events, server.engine.now());
-    let standing = looking::standing(server, run);
     let waiting = run.waiting().filter_map(|tracked| {
         let question = flow::question(run, tracked)?;
         Some(baton_views::question::json(&tracked.handoff, &question))
     });
-    Ok(RunDetails { run, summary: &summary, standing: &standing, waiting: waiting.collect() }.json())
+    RunDetails { run, summary: &summary, standing, waiting: waiting.collect() }.json()
 }
 
 /// Call a run off, with everything that is open in it

@@ -79,7 +79,7 @@ impl NewRequest {
             from: optional("/from", self.from.as_deref(), plain_name)?,
             priority: optional("/priority", self.priority.as_deref(), priority)?,
             key: match key {
-                Some(key) => Some(value("Idempotency-Key", plain_key(key))?),
+                Some(key) => Some(value("/key", plain_key(key))?),
                 None => optional("/key", self.key.as_deref(), plain_key)?,
             },
             not_before: optional("/not_before", self.not_before.as_deref(), moment)?,

@@ -17,6 +17,9 @@ use crate::server::Server;
 /// Shows the empty form.
 pub(super) async fn form(visitor: Visitor) -> Result<Response, ProblemJson> {
     visitor.principal()?;
+    if !visitor.wants_html {
+        return Ok(text("send a document to POST /api/v1/check, or run: baton check FILE\n".to_owned()));
+    }
     Ok(html(check::page(&visitor.viewer(), "", None)))
 }
 

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::response::Response;
 use baton_page::comparison::{self, ComparedRun};
+use baton_page::layout::Viewer;
 use baton_page::plain;
 use serde::Deserialize;
 
@@ -31,14 +32,11 @@ pub(super) async fn show(
     principal.looks_at_all()?;
     let a = SeenRecord::of(&server, &server.visible_run(principal, pair.a.trim()).await?).await?;
     let b = SeenRecord::of(&server, &server.visible_run(principal, pair.b.trim()).await?).await?;
-    let (a, b) = (compared(&a), compared(&b));
-    if visitor.wants_html {
-        Ok(html(comparison::page(&visitor.viewer(), &a, &b)))
-    } else {
-        Ok(text(plain::comparison(&a, &b)))
-    }
+    let viewer = visitor.viewer();
+    let (a, b) = (compared(&a, &viewer), compared(&b, &viewer));
+    if visitor.wants_html { Ok(html(comparison::page(&viewer, &a, &b))) } else { Ok(text(plain::comparison(&a, &b))) }
 }
 
-fn compared(seen: &SeenRecord) -> ComparedRun<'_> {
-    ComparedRun { run: &seen.record.run, summary: &seen.summary, state: seen.page(None).state() }
+fn compared<'s>(seen: &'s SeenRecord, viewer: &Viewer<'_>) -> ComparedRun<'s> {
+    ComparedRun { run: &seen.record.run, summary: &seen.summary, state: seen.page(None).state(viewer) }
 }

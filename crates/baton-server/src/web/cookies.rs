@@ -15,6 +15,9 @@ pub(super) const THEME: &str = "baton_theme";
 /// The last event of each run that somebody has seen.
 pub(super) const SEEN: &str = "baton_seen";
 
+/// The address of the list of runs, with its filter, as somebody has looked at it last.
+pub(super) const LIST: &str = "baton_list";
+
 /// 256 bits that only one browser knows. The store has nothing but their digest.
 #[derive(Clone)]
 pub(super) struct BrowserSecret(Hash);

@@ -5,13 +5,16 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baton_engine::engine::{Problem, RunRecord};
-use baton_engine::handoff::Handoff;
+use baton_engine::handoff::{Handoff, StateName};
+use baton_engine::people::plain_words;
+use baton_engine::run::Run;
 use baton_engine::session::Spending;
 use baton_engine::{HandoffId, RunId, flow};
 use baton_page::inbox::asked;
+use baton_page::run::called_off;
 use baton_views::run_summary::{RunSummary, phases_done};
 
-use super::figures::EndedFigures;
+use crate::agent_figures::EndedFigures;
 use crate::server::Server;
 
 /// How many runs are remembered with their journals.
@@ -23,13 +26,19 @@ const EVENTS_MAX: usize = 60_000;
 /// How many rows of lists are remembered.
 const ROWS_MAX: usize = 5_000;
 
+/// How much of a text a search looks at.
+const TEXT_BYTES_MAX: usize = 400;
+
+/// How much of a run a search by text looks at.
+const WORDS_BYTES_MAX: usize = 8_000;
+
 /// What pages remember.
 #[derive(Default)]
 pub(crate) struct PageMemory {
     /// Runs with their journals, the one that was looked at last at the end.
     runs: Mutex<Vec<Arc<RunRecord>>>,
     rows: Mutex<HashMap<RunId, RowFigures>>,
-    pub(super) ended: Mutex<HashMap<HandoffId, EndedFigures>>,
+    pub(crate) ended: Mutex<HashMap<HandoffId, EndedFigures>>,
 }
 
 /// What a row of the list of runs shows beyond the handoffs of the run.
@@ -38,16 +47,18 @@ pub(super) struct RowFigures {
     /// The number of the last event that it is about.
     seq: u64,
     pub(super) workflow: String,
-    /// What a person is asked first, in one sentence; empty if nobody is asked.
+    /// What a person is asked first, or who called it off, in one sentence; otherwise empty.
     pub(super) asked: String,
     /// How many phases of its workflow have passed, and how many it has.
     pub(super) phases: (usize, usize),
     pub(super) spending: Spending,
     pub(super) tokens: u64,
+    /// What a search by text looks at beyond names: inputs, summaries and what was asked, in small letters.
+    pub(super) words: Arc<str>,
 }
 
 /// Locks something that is whole whatever happened while it was locked before.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -101,9 +112,13 @@ impl Server {
         let workflow = record.run.definition.name().to_owned();
         let run = &record.run;
         let first = run.waiting().find_map(|tracked| flow::question(run, tracked));
-        let asked = first.as_ref().map(asked).unwrap_or_default();
+        let asked = match root.state.name() {
+            StateName::Cancelled => called_off(run, &record.events).unwrap_or_default(),
+            _ => first.as_ref().map(asked).unwrap_or_default(),
+        };
         let phases = phases_done(run);
-        let row = RowFigures { seq, workflow, asked, phases, spending: total.spending, tokens: total.tokens };
+        let (spending, tokens, words) = (total.spending, total.tokens, words(run));
+        let row = RowFigures { seq, workflow, asked, phases, spending, tokens, words };
         let mut rows = lock(&self.pages.rows);
         if rows.len() >= ROWS_MAX {
             rows.clear();
@@ -111,4 +126,23 @@ impl Server {
         rows.insert(root.run.clone(), row.clone());
         Ok(row)
     }
+}
+
+/// Returns the words of a run that a search by text looks at.
+fn words(run: &Run) -> Arc<str> {
+    let inputs = run.definition.inputs.values().map(plain_words);
+    let said = run.handoffs().flat_map(|tracked| {
+        let failure = tracked.handoff.last_failure.as_ref().map(|failure| failure.message.clone());
+        let asked = tracked.asked().and_then(|request| request.instructions.clone());
+        [tracked.report().and_then(|report| report.summary.clone()), failure, asked].into_iter().flatten()
+    });
+    let mut words = String::new();
+    for text in inputs.chain(said) {
+        words.push_str(&text[..text.floor_char_boundary(TEXT_BYTES_MAX)].to_lowercase());
+        words.push('\n');
+        if words.len() > WORDS_BYTES_MAX {
+            break;
+        }
+    }
+    words.into()
 }

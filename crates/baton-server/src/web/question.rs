@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::answering::{fragments, html, text};
 use super::form::{SentForm, see};
-use super::handoff::exhibits;
+use super::handoff::{exhibits, files};
 use super::visitor::Visitor;
 use crate::acting::{self, SentDecision};
 use crate::incoming::{InPath, Search};
@@ -53,7 +53,8 @@ pub(super) async fn show(
     }
 }
 
-async fn asked(server: &Server, handoff: &Handoff) -> Result<Option<Question>, ProblemJson> {
+/// Returns what a person is asked about a handoff, if it waits for one.
+pub(super) async fn asked(server: &Server, handoff: &Handoff) -> Result<Option<Question>, ProblemJson> {
     match handoff.state.name() {
         StateName::AwaitingPerson => Ok(server.engine.question(handoff).await?),
         _ => Ok(None),
@@ -74,10 +75,10 @@ async fn page(
     } else {
         None
     };
-    let exhibits = exhibits(server, handoff, &question.examined).await?;
+    let (exhibits, exhibits_left_out) = exhibits(server, handoff, &files(&question.examined)).await?;
     let events = server.engine.store.history_of(&handoff.id).await?;
     let (flow, exhibits, events) = (flow.as_ref(), &exhibits[..], &events[..]);
-    let page = QuestionPage { handoff, question, exhibits, flow, events, refused };
+    let page = QuestionPage { handoff, question, exhibits, exhibits_left_out, flow, events, refused };
     Ok(html(question::page(&visitor.viewer(), &page)))
 }
 

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use baton_engine::engine::RunRecord;
 use baton_engine::handoff::Handoff;
 use baton_engine::people::Question;
+use baton_engine::queue::QueueHolds;
 use baton_engine::{RunId, flow as run_flow};
 use baton_page::journal::{EVENTS_PER_PAGE, JournalPage};
 use baton_page::run::{self, RunPage};
@@ -52,6 +53,7 @@ pub(super) struct SeenRecord {
     pub(super) summary: RunSummary,
     pub(super) standing: RunStanding,
     questions: Vec<Question>,
+    holds: QueueHolds,
 }
 
 impl SeenRecord {
@@ -62,7 +64,8 @@ impl SeenRecord {
         let summary = RunSummary::of(run, events, server.engine.now());
         let standing = looking::standing(server, run);
         let questions = run.waiting().filter_map(|tracked| run_flow::question(run, tracked)).collect();
-        Ok(SeenRecord { record, summary, standing, questions })
+        let holds = server.engine.queue_holds().await?;
+        Ok(SeenRecord { record, summary, standing, questions, holds })
     }
 
     /// Returns what its pages show.
@@ -73,6 +76,7 @@ impl SeenRecord {
             summary: &self.summary,
             standing: &self.standing,
             questions: &self.questions,
+            holds: &self.holds,
             last_seen,
         }
     }
@@ -187,8 +191,8 @@ pub(super) async fn journal(
     let to = part.before.map_or(events.len(), |before| events.partition_point(|event| event.seq < before));
     let from = to.saturating_sub(EVENTS_PER_PAGE);
     let run_page = seen.page(None);
-    let page = JournalPage { run: run_page.run, state: run_page.state(), events: &events[from..to] };
     let viewer = visitor.viewer();
+    let page = JournalPage { run: run_page.run, state: run_page.state(&viewer), events: &events[from..to] };
     match &part.fragment {
         Some(names) => fragments(&viewer, names, |name| match name {
             live::RUN_JOURNAL => Some(journal_page::fragment(&page)),

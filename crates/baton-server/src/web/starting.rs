@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::answering::{html, text};
 use super::form::{SentForm, see};
 use super::visitor::Visitor;
+use crate::access::Principal;
 use crate::acting::{self, WantedRun};
 use crate::host::{KnownInput, KnownWorkflow};
 use crate::incoming::Search;
@@ -23,6 +24,8 @@ use crate::server::Server;
 #[serde(default)]
 pub(super) struct Chosen {
     workflow: String,
+    /// The run whose inputs stand in the form.
+    like: String,
 }
 
 /// Shows the form; where several workflows are known and none is named, those.
@@ -31,7 +34,8 @@ pub(super) async fn form(
     visitor: Visitor,
     Search(chosen): Search<Chosen>,
 ) -> Result<Response, ProblemJson> {
-    visitor.principal()?.runs_workflows()?;
+    let principal = visitor.principal()?;
+    principal.runs_workflows()?;
     let workflows: Vec<StartableWorkflow> = server.host.workflows().into_iter().map(startable).collect();
     let viewer = visitor.viewer();
     match (chosen.workflow.as_str(), &workflows[..]) {
@@ -40,7 +44,12 @@ pub(super) async fn form(
         ("", all) => Ok(html(starting::choice(&viewer, all))),
         (name, all) => {
             let named = all.iter().find(|workflow| workflow.name == name);
-            Ok(html(starting::form(&viewer, named.ok_or_else(|| ProblemJson::unknown(name))?, None)))
+            let named = named.ok_or_else(|| ProblemJson::unknown(name))?;
+            let filled = match chosen.like.as_str() {
+                "" => None,
+                run => Some(given_to(&server, principal, run).await?),
+            };
+            Ok(html(starting::form(&viewer, named, filled.as_ref())))
         }
     }
 }
@@ -84,6 +93,20 @@ pub(super) async fn start(
             Ok((problem.status(), page).into_response())
         }
     }
+}
+
+/// Returns what a run was given, as somebody would type it.
+async fn given_to(server: &Server, principal: &Principal, run: &str) -> Result<SentStart, ProblemJson> {
+    let root = server.visible_run(principal, run).await?;
+    let definition = server.engine.definition_of(&root).await?.ok_or_else(|| ProblemJson::unknown(run))?;
+    let typed = |value: &Value| match value.as_str() {
+        // Text that would be read as something else stands in quotation marks.
+        Some(text) if Definition::typed_input(text).is_ok_and(|read| read == *value) => text.to_owned(),
+        _ => value.to_string(),
+    };
+    let inputs = definition.inputs.iter().map(|(name, value)| (name.clone(), typed(value))).collect();
+    let folder = definition.workspace.strip_prefix(server.host.workspace()).map(|inside| inside.display().to_string());
+    Ok(SentStart { inputs, workspace: folder.unwrap_or_default(), ..SentStart::default() })
 }
 
 /// Reads what was typed as the command line does; what was left empty is not given.

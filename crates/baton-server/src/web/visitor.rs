@@ -7,10 +7,11 @@ use axum::http::request::Parts;
 use axum::http::{Method, StatusCode, header};
 use baton_engine::handoff::StateName;
 use baton_engine::store::Filter;
+use baton_page::address;
 use baton_page::layout::{Theme, Viewer};
 use jiff::Timestamp;
 
-use super::cookies::{BrowserSecret, CookieJar, SESSION, THEME, VISITOR};
+use super::cookies::{BrowserSecret, CookieJar, LIST, SESSION, THEME, VISITOR};
 use crate::access::{self, Principal};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
@@ -93,6 +94,7 @@ impl Visitor {
             may_start: self.principal.as_ref().is_ok_and(|principal| principal.runs_workflows().is_ok()),
             may_control: is_person,
             csrf: &self.csrf,
+            runs: self.jar.get(LIST).filter(|address| is_list(address)).unwrap_or(address::RUNS),
             waiting: self.waiting,
             theme: self.jar.get(THEME).map(Theme::parse).unwrap_or_default(),
             now: self.now,
@@ -110,6 +112,12 @@ impl Visitor {
         let same = self.csrf.bytes().zip(csrf.bytes()).fold(0, |differences, (own, sent)| differences | (own ^ sent));
         self.csrf.len() == csrf.len() && same == 0
     }
+}
+
+/// Returns whether an address is one of the list of runs, as we write it.
+fn is_list(given: &str) -> bool {
+    let filter = given.strip_prefix(address::RUNS).unwrap_or(given);
+    filter.starts_with('?') && filter.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"?&=%-._~".contains(&byte))
 }
 
 /// Finds out who it is, and whether a session says so.

@@ -66,7 +66,7 @@ async fn handoff_of_another_agent_is_not_claimed(bed: Bed) {
 }
 
 async fn handoff_of_a_workflow_is_claimed_from_its_own_queue_only(bed: Bed) {
-    let reserved = with(request("a"), Terms::reserve);
+    let reserved = with(request("a"), |terms| terms.reserve("invoices"));
     let queued = with(request("b"), |terms| terms.in_queue_of("invoices"));
     bed.send([reserved, queued, request("c")], time(0)).await;
     let bed = bed.reopened().await;
@@ -76,7 +76,7 @@ async fn handoff_of_a_workflow_is_claimed_from_its_own_queue_only(bed: Bed) {
     assert_eq!(ids(&bed.claim(1, time(1)).await), ["c"]);
     assert_eq!(bed.claim(9, time(1)).await, []);
     let from = |queue: &str| ClaimRequest { agent: queue.to_owned(), ..wish(9) };
-    assert_eq!(bed.store.claim(&from("@driver/builder"), time(1)).await.unwrap(), []);
+    assert_eq!(bed.store.claim(&from("@invoices/builder"), time(1)).await.unwrap(), []);
     assert_eq!(ids(&bed.store.claim(&from("invoices/builder"), time(1)).await.unwrap()), ["b"]);
 }
 

@@ -92,11 +92,12 @@ async fn roots(session: &Session, after: Option<&str>, limit: u32) -> Result<Vec
 
 async fn list(session: &Session, roots: Vec<Handoff>) -> Result<Vec<ListedRun>, CommandError> {
     let mut listed = Vec::new();
+    let holds = session.engine.queue_holds().await?;
     for root in roots {
         let inside: Vec<Handoff> =
             session.store.handoffs_of(&root.run).await?.into_iter().map(|(handoff, _)| handoff).collect();
         let workflow = session.engine.workflow_name(&root.run).await?;
-        listed.push(ListedRun::of(root, &inside, workflow, session.now(), running::is_dead));
+        listed.push(ListedRun::of(root, &inside, workflow, session.now(), &holds, running::is_dead));
     }
     Ok(listed)
 }

@@ -1,7 +1,6 @@
 //! `baton serve`: the page and the HTTP API over a store, and the driving of runs.
 
 use std::fs;
-use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -13,6 +12,7 @@ use clap::Args;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 
 use crate::command_error::{CommandError, Exit};
 use crate::config::PublicUrl;
@@ -25,7 +25,8 @@ use crate::store::{Access, Session, StoreOptions};
 ///
 /// People see and decide in a browser, agents claim and report over HTTP, programs start runs and follow them live. Runs that are started through
 /// the server are driven by it; several servers on one PostgreSQL store share the work, and take over the runs of one that
-/// died. SIGTERM and SIGINT finish current work and release the runs.
+/// died. After SIGTERM or SIGINT it takes no new work, lets attempts that are under way end for up to --finish-within, stops those that
+/// have not, and releases the runs; a second signal ends it at once.
 ///
 /// On 127.0.0.1 nobody needs a token until the first one is created with `baton token create`; decisions always need the
 /// token of an approver. On any other address the server only starts if there are tokens, and only with TLS: its own
@@ -53,6 +54,9 @@ pub(crate) struct Options {
     /// The private key of the certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// How long attempts that are under way may go on after SIGTERM or SIGINT; 0s stops them at once
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = parse_duration)]
+    finish_within: Duration,
     /// Where people find this server, for links in notifications [default: `public_url` under `[server]`]
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
@@ -98,14 +102,14 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     machine.check(&options.workflows)?;
     let parts = ServerParts {
         engine: session.engine.clone(),
-        driving: RunDriving::through(Arc::new(ServedRuns::new(Arc::clone(&session), *output))),
+        driving: RunDriving::through(Arc::new(ServedRuns::new(Arc::clone(&session), options.finish_within, *output))),
         host: Arc::new(machine),
         exposure,
         transport: transport(options),
         limits: limits(options),
     };
     session.run(async {
-        let stop = told_to_stop()?;
+        let signals = signals()?;
         let unusable = |error| cannot_listen(options.listen, &error);
         let listener = TcpListener::bind(options.listen).await.map_err(unusable)?;
         let address = listener.local_addr().map_err(unusable)?;
@@ -115,7 +119,13 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             true => output.data(&format!("{}\n", json!({ "version": 1, "url": url })))?,
             false => output.data(&format!("listening on {url}\n"))?,
         }
-        serve(listener, tls, Server::new(parts), stop).await;
+        let hurry = told(signals.clone(), 2);
+        let served = serve(listener, tls, Server::new(parts), told(signals, 1));
+        tokio::select! {
+            () = served => {}
+            // Whoever asks twice does not want to wait: what runs is ended by whoever takes the runs over.
+            () = hurry => return Err(CommandError::no("stopped before everything was given back")),
+        }
         session.finish_telemetry(output).await;
         output.note("stopped");
         Ok(Exit::Done)
@@ -193,15 +203,27 @@ fn shown(address: IpAddr) -> String {
     if address.is_unspecified() { format!("{address} (every address of this machine)") } else { address.to_string() }
 }
 
-/// Listens to signals from now on. Returns what waits for the first of them.
-fn told_to_stop() -> Result<impl Future<Output = ()> + Send, CommandError> {
+/// Counts how often this process was asked to end.
+fn signals() -> Result<watch::Receiver<u32>, CommandError> {
     let failed = |error| CommandError::internal(format!("cannot listen to signals: {error}"));
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
+    let (count, counted) = watch::channel(0);
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            count.send_modify(|count| *count += 1);
         }
-    })
+    });
+    Ok(counted)
+}
+
+/// Waits until this process was asked so often to end.
+async fn told(mut signals: watch::Receiver<u32>, times: u32) {
+    if signals.wait_for(|count| *count >= times).await.is_err() {
+        std::future::pending::<()>().await;
+    }
 }

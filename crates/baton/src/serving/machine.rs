@@ -15,7 +15,7 @@ use baton_engine::store::{ClaimedHandoff, Order, StoreError};
 use baton_engine::{Fence, RunId};
 use baton_protocol::workflow::{AgentFields, InputDeclaration, Workflow};
 use baton_server::{
-    AttemptTexts, ClaimBriefing, Exhibit, HostProblem, KnownInput, KnownWorkflow, RunStart, ServerHost,
+    AttemptFile, AttemptTexts, ClaimBriefing, Exhibit, HostProblem, KnownInput, KnownWorkflow, RunStart, ServerHost,
 };
 
 use crate::briefing::{self, Briefing};
@@ -70,16 +70,23 @@ impl ServerHost for ServerMachine {
     fn definition(&self, start: RunStart) -> Result<(RunId, Definition), HostProblem> {
         let RunStart { workflow: name, inputs, workspace, id } = start;
         let found = self.readable().find(|(_, workflow)| workflow.name.as_deref() == Some(&*name));
-        let Some((path, _)) = found else {
+        let Some((path, workflow)) = found else {
             let names: Vec<String> = self.readable().filter_map(|(_, workflow)| workflow.name).collect();
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             let hint = Some(format!("known here: {known}"));
-            return Err(HostProblem { is_unknown: true, message: format!("unknown workflow `{name}`"), hint });
+            return Err(HostProblem {
+                is_unknown: true,
+                pointer: Some("/workflow"),
+                message: format!("unknown workflow `{name}`"),
+                hint,
+            });
         };
         let workspace = inside(&self.workspace, workspace.as_deref().unwrap_or_default())?;
+        let are_wrong = Definition::inputs(&workflow, inputs.clone()).is_err();
         let started =
             Started { path, inputs, workspace: &workspace, input_hint: "give it in `inputs`", simulated: false };
-        let definition = running::definition(started, &self.config).map_err(unusable)?;
+        let wrong = |error| HostProblem { pointer: are_wrong.then_some("/inputs"), ..unusable(error) };
+        let definition = running::definition(started, &self.config).map_err(wrong)?;
         let id = id.unwrap_or_else(|| running::run_id(&definition));
         Ok((id, definition))
     }
@@ -142,14 +149,26 @@ impl ServerHost for ServerMachine {
         briefing::changed_since_claimed(handoff, definition.as_ref(), self.session.state.as_ref()).await
     }
 
-    async fn attempt(&self, definition: &Definition, handoff: &Handoff) -> AttemptTexts {
-        let workspace = definition.workspace.clone();
-        let folder = attempt_folder(&workspace, &handoff.run, &handoff.id, handoff.fence);
-        let read = move || match is_really_inside(&folder, &workspace) {
-            true => AttemptTexts { prompt: logs::beginning(&folder.join("prompt.md")), output: logs::ends(&folder) },
-            false => AttemptTexts::default(),
+    async fn attempt(&self, definition: &Definition, handoff: &Handoff, attempt: Fence) -> AttemptTexts {
+        let read = |folder: PathBuf| AttemptTexts {
+            prompt: logs::beginning(&folder.join("prompt.md")),
+            output: logs::ends(&folder),
         };
-        tokio::task::spawn_blocking(read).await.unwrap_or_default()
+        in_attempt(definition, handoff, attempt, read).await.unwrap_or_default()
+    }
+
+    async fn attempt_file(
+        &self,
+        definition: &Definition,
+        handoff: &Handoff,
+        attempt: Fence,
+        file: AttemptFile,
+    ) -> Option<String> {
+        let read = move |folder: PathBuf| match file {
+            AttemptFile::Prompt => logs::whole_file(&folder.join("prompt.md")),
+            AttemptFile::Log => logs::whole(&folder),
+        };
+        in_attempt(definition, handoff, attempt, read).await.flatten()
     }
 
     async fn exhibits(&self, run: &RunId, definition: Option<&Definition>, files: &[SeenFile]) -> Vec<Exhibit> {
@@ -160,6 +179,19 @@ impl ServerHost for ServerMachine {
     fn secret(&self) -> Result<[u8; 32], HostProblem> {
         random::secret().map_err(unusable)
     }
+}
+
+/// Reads something of the folder of an attempt, if that is where it should be.
+async fn in_attempt<T: Send + 'static>(
+    definition: &Definition,
+    handoff: &Handoff,
+    attempt: Fence,
+    read: impl FnOnce(PathBuf) -> T + Send + 'static,
+) -> Option<T> {
+    let workspace = definition.workspace.clone();
+    let folder = attempt_folder(&workspace, &handoff.run, &handoff.id, attempt);
+    let read = move || is_really_inside(&folder, &workspace).then(|| read(folder));
+    tokio::task::spawn_blocking(read).await.ok().flatten()
 }
 
 /// Returns whether a folder is where its path says. Agents can write there, and could put a link to a folder in its place
@@ -205,9 +237,9 @@ fn inside(folder: &Path, path: &str) -> Result<PathBuf, HostProblem> {
 
 fn outside(what: &str) -> HostProblem {
     let message = format!("a workspace is a folder inside the server's workspace, {what}");
-    HostProblem { is_unknown: false, message, hint: None }
+    HostProblem { is_unknown: false, pointer: Some("/workspace"), message, hint: None }
 }
 
 fn unusable(error: CommandError) -> HostProblem {
-    HostProblem { is_unknown: false, message: error.message, hint: error.hints.into_iter().next() }
+    HostProblem { is_unknown: false, pointer: None, message: error.message, hint: error.hints.into_iter().next() }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_engine::RunId;
@@ -25,6 +26,8 @@ use crate::store::Session;
 pub(crate) struct ServedRuns {
     session: Arc<Session>,
     output: Output,
+    /// How long attempts that are under way may go on when the server is told to stop.
+    finish_within: Duration,
     /// Those that were begun here or go on here.
     known: Mutex<BTreeMap<RunId, Arc<ServedRun>>>,
 }
@@ -35,8 +38,8 @@ struct ServedRun {
 }
 
 impl ServedRuns {
-    pub(crate) fn new(session: Arc<Session>, output: Output) -> ServedRuns {
-        ServedRuns { session, output, known: Mutex::default() }
+    pub(crate) fn new(session: Arc<Session>, finish_within: Duration, output: Output) -> ServedRuns {
+        ServedRuns { session, output, finish_within, known: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<RunId, Arc<ServedRun>>> {
@@ -51,7 +54,10 @@ impl ServedRuns {
         let people = Arc::new(InTurn::nobody().or_elsewhere());
         let driver = running::driver(&self.session, people, watched.audience(), scripts, &[]).map_err(failed)?;
         let claimant = format!("{DRIVER_PREFIX}{}", driver.claimant);
-        let served = Arc::new(ServedRun { runs: DrivenRuns::by(Driver { claimant, ..driver }), watched });
+        let served = Arc::new(ServedRun {
+            runs: DrivenRuns::by(Driver { claimant, finish_within: self.finish_within, ..driver }),
+            watched,
+        });
         self.lock().insert(run.clone(), Arc::clone(&served));
         Ok(served)
     }

@@ -53,7 +53,9 @@ fn completed_run_is_not_repeated_and_a_refused_form_keeps_what_was_typed() {
     let page = ana.get("/runs/t").text;
     assert!(!page.contains("/runs/t/retry"), "{page}");
     assert!(
-        page.contains("A completed run cannot be repeated; <a href=\"/start?workflow=gates\">start a new one</a>"),
+        page.contains(
+            "A completed run cannot be repeated; <a href=\"/start?workflow=gates&amp;like=t\">start a new one</a>"
+        ),
         "{page}"
     );
     // It may have ended while somebody was typing.
@@ -73,6 +75,10 @@ fn phase_that_does_not_exist_is_told_beside_the_note() {
     let mut ana = Person::logged_in(&client, &stage.ana);
     let refused = ana.send("/runs/t", "/runs/t/retry", &[("from", "shop"), ("note", "The tool is there.")]);
     assert_eq!(refused.status, 422);
-    assert!(refused.text.contains("<textarea name=\"note\">The tool is there.</textarea>"), "{}", refused.text);
+    assert!(
+        refused.text.contains("<textarea name=\"note\" required>The tool is there.</textarea>"),
+        "{}",
+        refused.text
+    );
     assert!(refused.text.contains("the phases are build, ok, ship"), "{}", refused.text);
 }

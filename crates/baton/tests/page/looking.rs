@@ -54,6 +54,9 @@ fn programs_get_text() {
     let wanted = [
         ("/runs", "ok: Ship it?"),
         ("/runs/t", "workflow  gates"),
+        ("/runs/t", "handoffs  2 handoffs, 1 attempt"),
+        ("/runs/t", "started   "),
+        ("/check", "baton check FILE"),
         ("/runs/last", "run       t"),
         ("/inbox", "gate          t.ok.1 · run t"),
         ("/inbox/t.ok.1", "baton show t.ok.1"),
@@ -114,9 +117,18 @@ fn list_is_filtered_by_its_address() {
     assert_eq!(runs("/runs?state=waiting&text=good-2"), ["good-2"]);
     assert_eq!(runs("/runs?workflow=other"), ["no"]);
     assert_eq!(runs("/runs?after=good-2"), ["good-1"]);
+    assert_eq!(runs("/runs?text=NO%20LUCK"), ["bad-1"], "words of a failure");
+    assert_eq!(runs("/runs?text=parser%20for%20dates").len(), 2, "words of a summary");
     let page = Person::at(&stage.server).get("/runs?state=failed").text;
     assert!(page.contains("waiting for a person <span class=\"count\">2</span>"), "{page}");
     assert!(page.contains("no luck"), "why it failed stands in the list: {page}");
+    let mut person = Person::at(&stage.server);
+    person.get("/runs?state=failed&text=bad");
+    let run = person.get("/runs/bad-1").text;
+    assert!(run.contains("href=\"/runs?state=failed&amp;text=bad\""), "the way back keeps the filter: {run}");
+    person.cookies.retain(|(name, _)| !name.starts_with("baton_list"));
+    person.cookies.push(("baton_list".to_owned(), "https://evil.example/".to_owned()));
+    assert!(!person.get("/runs/bad-1").text.contains("evil.example"));
 }
 
 #[test]
@@ -174,7 +186,7 @@ fn agents_of_known_workflows_are_listed_before_they_have_work() {
     let listed = stage.server.get("/api/v1/agents").expect(200);
     let agents = listed["agents"].as_array().expect("agents");
     let names: Vec<&str> = agents.iter().filter_map(|agent| agent["agent"].as_str()).collect();
-    assert_eq!(names, ["@driver/dev", "team/qa"]);
+    assert_eq!(names, ["team/dev", "team/qa"]);
     assert!(agents.iter().all(|agent| agent["handoffs"]["pending"] == 0 && agent["handoffs"]["completed"] == 0));
     let page = Person::at(&stage.server).get("/agents").text;
     assert!(page.contains("team/qa") && page.contains("No work so far."), "{page}");

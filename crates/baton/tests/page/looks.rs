@@ -52,7 +52,7 @@ fn hostile() -> Stage {
 }
 
 /// Every kind of page.
-const PAGES: [&str; 19] = [
+const PAGES: [&str; 20] = [
     "/runs",
     "/runs/waits",
     "/runs/bad",
@@ -66,6 +66,7 @@ const PAGES: [&str; 19] = [
     "/inbox",
     "/inbox/waits.ok.1",
     "/agents",
+    "/agents/gates%2Fdev",
     "/check",
     "/rules",
     "/rules/vague-summary",

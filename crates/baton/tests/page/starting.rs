@@ -83,6 +83,24 @@ fn what_cannot_be_started_is_told_in_the_form_and_nothing_typed_is_lost() {
 }
 
 #[test]
+fn run_is_started_once_more_with_edited_inputs() {
+    let flow = "name: gates\ninputs: {feature: {required: true}, size: {default: 3}}\n\
+        agents: {dev: {command: [./dev.sh], retry: {max_retries: 0}}}\nphases: [{id: build, agent: dev, on_failure: stop}]\n";
+    let stage = Stage::with(flow, "exit 3");
+    let inputs = serde_json::json!({ "feature": "dates & <times>", "size": 7 });
+    let body = serde_json::json!({ "workflow": "gates", "id": "t", "inputs": inputs });
+    stage.server.post("/api/v1/runs", &body).expect(201);
+    stage.until_run_is("t", "failed");
+    let client = stage.stranger();
+    let mut ana = Person::logged_in(&client, &stage.ana);
+    assert!(ana.get("/runs/t").text.contains("href=\"/start?workflow=gates&amp;like=t\""));
+    let form = ana.get("/start?workflow=gates&like=t").text;
+    assert!(form.contains("\ndates &amp; &lt;times&gt;</textarea>") && form.contains("\n7</textarea>"), "{form}");
+    assert!(!form.contains("Not started"), "{form}");
+    assert_eq!(ana.get("/start?workflow=gates&like=nothing").status, 404);
+}
+
+#[test]
 fn form_of_another_session_or_another_site_starts_nothing() {
     let stage = Stage::with(FLOW, "report");
     let client = stage.stranger();

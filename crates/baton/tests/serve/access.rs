@@ -20,6 +20,7 @@ fn without_any_token_loopback_is_open_except_for_decisions() {
     let decision = json!({ "decision": "approve", "shown": gate["gate"]["digest"] });
     let answer = server.post("/api/v1/gates/csv-07/decision", &decision);
     assert_eq!(answer.problem(401), "unauthorized");
+    assert_eq!(server.post("/api/v1/runs/t/retry", &json!({})).problem(401), "unauthorized", "also a person's");
     assert!(answer.header("www-authenticate").is_some_and(|value| value.starts_with("Bearer")));
     assert_eq!(
         server.get("/api/v1/gates/csv-07").expect(200)["gate"]["digest"],
@@ -174,6 +175,30 @@ fn revoked_and_expired_tokens_open_nothing() {
     assert_eq!(premises.run(&["token", "revoke", id]).0, Some(0));
     assert_eq!(server.get("/api/v1/handoffs").problem(401), "unauthorized", "at once");
     assert_eq!(premises.run(&["token", "revoke", "tok-none"]).0, Some(2));
+}
+
+#[test]
+fn loopback_stays_closed_when_the_last_token_has_ended() {
+    let started = json!({ "workflow": "none" });
+    let ends: [fn(&Premises); 2] = [
+        |premises| {
+            premises.token(&["--role", "viewer", "--expires", "1ms"]);
+        },
+        |premises| {
+            premises.token(&["--role", "admin"]);
+            revoke(premises, |token| token["role"] == "admin");
+        },
+    ];
+    for end in ends {
+        let premises = Premises::new();
+        let server = premises.serve();
+        assert_eq!(server.get("/api/v1/runs").status, 200, "there was never a token");
+        end(&premises);
+        assert_eq!(server.get("/api/v1/runs").problem(401), "unauthorized");
+        assert_eq!(server.post("/api/v1/runs", &started).problem(401), "unauthorized");
+        let paused = server.ask("PATCH", "/api/v1/agents/finder", &[], r#"{"paused": true}"#);
+        assert_eq!(paused.problem(401), "unauthorized");
+    }
 }
 
 #[test]

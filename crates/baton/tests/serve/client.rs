@@ -93,6 +93,9 @@ impl Premises {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(BATON);
         isolate(&mut command, self.scratch.root()).current_dir(self.scratch.root());
+        // Programs that a test puts in `bin` are found first.
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", self.scratch.path("bin").display()));
         command.args(arguments).args(["--store", &self.store]).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

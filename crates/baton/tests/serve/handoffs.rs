@@ -63,6 +63,8 @@ fn same_key_gives_the_same_handoff_and_another_request_is_refused() {
     assert_eq!(second["existing"], true);
     let other = body.replace("writer", "reader");
     assert_eq!(server.ask("POST", "/api/v1/handoffs", &headers, &other).problem(409), "taken");
+    let own_words = [("Idempotency-Key", "nächtlich-1")];
+    assert_eq!(server.ask("POST", "/api/v1/handoffs", &own_words, &other).expect(201)["handoff"]["key"], "nächtlich-1");
 }
 
 #[test]
