@@ -29,6 +29,7 @@ use baton_protocol::Settings;
 
 pub use acknowledge::{GivenAcknowledgment, plain_acknowledgment};
 pub use apply::AppliedCommand;
+pub use decide::GivenDecision;
 pub use file::{FiledEnd, FiledWork, RefusedText};
 pub use follow::Follower;
 pub use inbox::{InboxPage, InboxPlace, NotAPlace};

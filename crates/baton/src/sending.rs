@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use baton_engine::Priority;
 use baton_engine::engine::{self, Problem, TermsFault, WantedTerms, WantedTime, WordFault};
-use baton_engine::retry::milliseconds;
 use clap::Args;
 
 use crate::command_error::CommandError;
@@ -36,10 +35,10 @@ pub(crate) struct TermOptions {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     timeout: Option<Duration>,
     /// How long it may wait to be claimed
-    #[arg(long, value_name = "DURATION", value_parser = parse_span)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     pick_up_within: Option<Duration>,
     /// How soon after its claim it must be acknowledged; without that its report does not count
-    #[arg(long, value_name = "DURATION", value_parser = parse_span)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     acknowledge_within: Option<Duration>,
     /// How many attempts may follow the first
     #[arg(long, value_name = "N")]
@@ -87,14 +86,6 @@ pub(crate) fn refused(problem: Problem, name: &str) -> CommandError {
         matches!(problem, Problem::WrongKind { .. } | Problem::Terms(TermsFault::NoReceiver | TermsFault::Document(_)));
     let error = CommandError::from(problem);
     if is_about_the_document { error.about(name) } else { error }
-}
-
-/// Reads a duration in which somebody must do something, for clap.
-fn parse_span(text: &str) -> Result<Duration, String> {
-    match parse_duration(text)? {
-        none if milliseconds(none) == 0 => Err("the duration must be longer than 0, such as 2m".to_owned()),
-        span => Ok(span),
-    }
 }
 
 /// Reads the name of an agent, for clap.

@@ -1,5 +1,6 @@
 //! Applying a command to a handoff: repeating it is not an error, and a late caller learns the state.
 
+use super::decide::says_something;
 use super::{Engine, Problem};
 use crate::handoff::Handoff;
 use crate::lifecycle::{self, Accept, Command, Refusal};
@@ -84,6 +85,9 @@ impl Engine {
 /// Leaves it to drivers to speak for those who claimed their work. What comes after the end passes: it is refused as late, and
 /// the journal keeps it.
 fn may_say(handoff: &Handoff, command: &Command) -> Result<(), Problem> {
+    if let Command::Decide(decide) = command {
+        says_something(&handoff.id, &decide.decision)?;
+    }
     if command.is_of_claimant() && !handoff.state.name().is_finished() {
         not_the_drivers(handoff)?;
     }

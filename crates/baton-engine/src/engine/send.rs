@@ -97,8 +97,8 @@ pub enum TermsFault {
     #[error(transparent)]
     Receiver(#[from] WordFault),
     /// An attempt could never succeed.
-    #[error("the timeout must be longer than 0")]
-    NoTime,
+    #[error("{0} must be longer than 0")]
+    NoTime(&'static str),
     /// The retries cannot be worked out.
     #[error(transparent)]
     Retry(#[from] RetryFault),
@@ -213,8 +213,13 @@ impl WantedTerms {
 
     fn check(&self, terms: &Terms, now: Timestamp) -> Result<(), TermsFault> {
         terms.retry.check()?;
-        if self.timeout.is_some_and(|timeout| milliseconds(timeout) == 0) {
-            return Err(TermsFault::NoTime);
+        let limits = [
+            ("the timeout", terms.timeout_ms),
+            ("the time to be claimed", terms.pick_up_within_ms),
+            ("the time to be acknowledged", terms.acknowledge_within_ms),
+        ];
+        if let Some((what, _)) = limits.into_iter().find(|(_, limit)| *limit == Some(0)) {
+            return Err(TermsFault::NoTime(what));
         }
         match (terms.not_before, terms.deadline) {
             (_, Some(end)) if end <= now => Err(TermsFault::DeadlinePassed(end)),
