@@ -1,7 +1,7 @@
 //! Applying a command to a handoff: repeating it is not an error, and a late caller learns the state.
 
 use super::decide::says_something;
-use super::{Engine, Problem};
+use super::{Caller, Engine, Problem};
 use crate::handoff::Handoff;
 use crate::lifecycle::{self, Accept, Command, Refusal};
 use crate::store::{Order, StoreError, TransactionStep};
@@ -25,12 +25,10 @@ impl Engine {
         handoff: &Handoff,
         command: Command,
         next: Vec<Accept>,
+        caller: &Caller,
     ) -> Result<AppliedCommand, Problem> {
         may_say(handoff, &command)?;
-        let command = match &self.author {
-            Some(author) => command.sent_by(author),
-            None => command,
-        };
+        let command = command.sent_by(caller.author());
         match self.carry_out(Order::new(handoff.id.clone(), command), next).await {
             Ok(handoff) => Ok(AppliedCommand { handoff, repeated: false }),
             Err(StoreError::Refused(Refusal::Repeated)) => {

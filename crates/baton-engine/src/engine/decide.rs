@@ -90,7 +90,7 @@ impl Engine {
     pub async fn decide(&self, handoff: &Handoff, decide: Decide, caller: &Caller) -> Result<AppliedCommand, Problem> {
         caller.person()?;
         let decide = Decide { door: caller.door, ..decide };
-        match self.apply(handoff, Command::Decide(decide), Vec::new()).await {
+        match self.apply(handoff, Command::Decide(decide), Vec::new(), caller).await {
             Err(problem @ Problem::Refused { .. }) => Err(self.with_decision(problem).await),
             result => result,
         }

@@ -11,8 +11,8 @@ use crate::command_error::{CommandError, Exit};
 use crate::guard;
 use crate::output::Output;
 use crate::render::columns::{columns, fitted, widest};
-use crate::sending::parse_agent;
 use crate::store::{Access, Session, StoreOptions};
+use baton_engine::engine::agent_name;
 
 /// Show, pause, resume or limit the queues of agents
 ///
@@ -44,7 +44,7 @@ struct Listing {
 #[derive(Debug, Args)]
 struct Which {
     /// The agent
-    #[arg(value_name = "AGENT", value_parser = parse_agent)]
+    #[arg(value_name = "AGENT", value_parser = agent_name)]
     agent: String,
     #[command(flatten)]
     list: Listing,

@@ -96,10 +96,12 @@ impl Direct {
                     times_itself: false,
                     author: None,
                 };
-                let claimed = engine.claim(&wish).await?;
+                let claimed = engine.claim(&wish, &caller).await?;
                 return Ok(states(&claimed.into_iter().map(|claimed| claimed.handoff).collect::<Vec<_>>()));
             }
-            Verb::Heartbeat { id, fence } => engine.heartbeat(&engine.resolve(id).await?, *fence, None).await?,
+            Verb::Heartbeat { id, fence } => {
+                engine.heartbeat(&engine.resolve(id).await?, *fence, None, &caller).await?
+            }
             Verb::Acknowledge { id, fence, document } => {
                 let handoff = engine.resolve(id).await?;
                 let yardstick = Yardstick::of_handoff(&handoff, None, None, &engine.settings).for_acknowledgments();
@@ -108,7 +110,7 @@ impl Direct {
                     Some(Ok(document)) => Some(document),
                     None => None,
                 };
-                engine.acknowledge(&handoff, *fence, given).await?
+                engine.acknowledge(&handoff, *fence, given, &caller).await?
             }
             Verb::Report { id, fence, document } => {
                 let handoff = engine.resolve(id).await?;
@@ -126,12 +128,12 @@ impl Direct {
                     fence: *fence,
                     changed: Vec::new(),
                 };
-                engine.report(handed_in, Vec::new()).await?
+                engine.report(handed_in, Vec::new(), &caller).await?
             }
             Verb::Fail { id, fence } => {
                 let mut failure = Failure::new(baton_engine::Code::timeout(), "too slow");
                 failure.chance = baton_engine::failure::Transience::Permanent;
-                engine.fail(&engine.resolve(id).await?, *fence, failure, None, Vec::new()).await?
+                engine.fail(&engine.resolve(id).await?, *fence, failure, None, Vec::new(), &caller).await?
             }
             Verb::Decide { id, decision, text, shown, inside_work } => {
                 let working_on = inside_work.then(|| HandoffId::parse("some.other.work").expect("safe"));
