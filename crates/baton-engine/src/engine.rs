@@ -17,6 +17,7 @@ mod listing;
 mod look;
 pub(crate) mod outage;
 mod problem;
+mod question;
 mod recent_runs;
 mod report;
 mod requeue;

@@ -1,14 +1,13 @@
 //! People, as a port: somebody who can be asked while a run goes on, and what they are asked.
 
 mod meaning;
-mod question;
 
 pub use meaning::{NotOffered, choice, choice_or_number};
-pub use question::plain_words;
 
 use std::path::PathBuf;
 
 use async_trait::async_trait;
+use serde_json::{Map, Value};
 
 use crate::approval::{Approval, Vote};
 use crate::door::Door;
@@ -208,4 +207,17 @@ pub fn numbered<T: AsRef<str>>(texts: &[T]) -> String {
         format!("{number}{}", text.as_ref().trim().replace('\n', &gap))
     };
     texts.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Writes a value as people would.
+pub fn plain_words(value: &Value) -> String {
+    let member = |object: &Map<String, Value>, name: &str| object.get(name)?.as_str().map(str::to_owned);
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(object) => {
+            let named = ["label", "option", "description", "meaning"].iter().find_map(|name| member(object, name));
+            named.unwrap_or_else(|| value.to_string())
+        }
+        other => other.to_string(),
+    }
 }

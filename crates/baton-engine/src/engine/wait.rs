@@ -40,7 +40,9 @@ impl Engine {
         let begun = Instant::now();
         let mut outage = Outage::default();
         loop {
-            // The number comes first: what changes while we look wakes us at once.
+            // The number comes first: what changes while we look wakes us at once. The other way round it could be missed:
+            //
+            //   we: nothing is ready    somebody: sends work    we: wake us at the next change
             let since = self.store.changes();
             let looked: Result<Looked<T>, Problem> = async {
                 self.rescue().await?;
