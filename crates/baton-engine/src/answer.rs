@@ -23,6 +23,11 @@ pub enum Answer {
     Failed(Failure),
 }
 
+/// Returns what a report tells the next agent.
+pub(crate) fn context(report: &Report) -> Option<&str> {
+    report.next_context().or(report.summary.as_deref()).filter(|text| !text.trim().is_empty())
+}
+
 /// Returns what a report means; `None` if it does not say how the work ended.
 pub fn of_report(report: &Report) -> Option<Answer> {
     let ending = match (report.outcome?, report.decision) {

@@ -97,23 +97,27 @@ impl Approval {
         }
     }
 
-    fn judge(&self, handoff: &Handoff, decide: &Decide, at: Timestamp) -> Result<(), Refusal> {
-        let by = decide.by.clone();
-        if decide.known.is_unproven() {
-            return Err(Refusal::Unknown { by });
+    /// Refuses whoever may not decide, or not like this. Whether a signature fits what was decided is another question.
+    pub(crate) fn admits(&self, by: &str, known: &HowKnown) -> Result<(), Refusal> {
+        if known.is_unproven() {
+            return Err(Refusal::Unknown { by: by.to_owned() });
         }
-        if let Some(signature) = decide.known.signature() {
+        if let Some(signature) = known.signature() {
             self.is_of_approver(signature)?;
         }
         if !self.approvers.is_empty() && !self.approvers.iter().any(|approver| approver.name == by) {
-            return Err(Refusal::NotNamed { by, named: self.names() });
+            return Err(Refusal::NotNamed { by: by.to_owned(), named: self.names() });
         }
-        match &decide.known {
-            HowKnown::Account | HowKnown::Token(_) if self.signed => {
-                return Err(Refusal::Unsigned { named: self.names() });
-            }
-            HowKnown::Account | HowKnown::Token(_) | HowKnown::Unproven => {}
-            HowKnown::Signature(signature) => self.verify(signature, &handoff.id, decide, at)?,
+        if self.signed && known.signature().is_none() {
+            return Err(Refusal::Unsigned { named: self.names() });
+        }
+        Ok(())
+    }
+
+    fn judge(&self, handoff: &Handoff, decide: &Decide, at: Timestamp) -> Result<(), Refusal> {
+        self.admits(&decide.by, &decide.known)?;
+        if let Some(signature) = decide.known.signature() {
+            self.verify(signature, &handoff.id, decide, at)?;
         }
         let vote = Vote::of(decide);
         if let Some(vote) = vote.filter(|vote| handoff.approvals.iter().any(|other| other.repeats(vote))) {

@@ -20,8 +20,8 @@ mod transaction;
 mod wait;
 mod watch;
 
-pub(crate) use brief::{Brief, output_directory, plain_output_directory};
-pub use brief::{BriefFault, OutputFault};
+pub(crate) use brief::Brief;
+pub use brief::BriefFault;
 pub use queue_brief::{HandInWay, QueueBrief};
 pub use taking::load;
 

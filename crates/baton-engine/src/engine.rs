@@ -10,6 +10,7 @@ mod claim;
 mod decide;
 mod file;
 mod follow;
+mod given;
 mod inbox;
 mod judge;
 mod leniency;
@@ -17,6 +18,7 @@ mod listing;
 mod look;
 pub(crate) mod outage;
 mod problem;
+mod question;
 mod recent_runs;
 mod report;
 mod requeue;
@@ -30,8 +32,13 @@ use baton_protocol::Settings;
 
 pub use acknowledge::{GivenAcknowledgment, plain_acknowledgment};
 pub use apply::AppliedCommand;
+pub use decide::GivenDecision;
 pub use file::{FiledEnd, FiledWork, RefusedText};
 pub use follow::Follower;
+pub use given::{
+    GivenFault, WantedTime, WordFault, agent_name, parse_duration, parse_lease, parse_moment, parse_priority,
+    plain_key, plain_name,
+};
 pub use inbox::{InboxPage, InboxPlace, NotAPlace};
 pub(crate) use judge::settings_of;
 pub use judge::{IncomingDocument, JudgedDocument, SessionTask, ValidDocument, Yardstick, settings_of_phase};
@@ -42,13 +49,13 @@ pub use problem::{IdKind, Problem};
 pub use recent_runs::RecentRuns;
 pub use report::{HandedIn, NoAnswer};
 pub(crate) use send::means_the_newest_run;
-pub use send::{NewHandoff, TermsFault, WantedTerms, WantedTime, WordFault, agent_name, plain_key, plain_name};
+pub use send::{NewHandoff, TermsFault, WantedTerms};
 pub use wait::WaitFor;
 
 use crate::clock::Clock;
 pub use crate::door::Door;
 use crate::id::HandoffId;
-use crate::known::{CommandAuthor, Decider};
+use crate::known::{CommandAuthor, Decider, HowKnown};
 use crate::store::Store;
 use crate::token::AccessRole;
 
@@ -86,8 +93,6 @@ pub struct Engine {
     pub settings: Arc<Settings>,
     /// Runs that were read a moment ago.
     pub recent: Arc<RecentRuns>,
-    /// Who sends what claimants say, for the journal; `None` where the door does not know.
-    pub author: Option<Arc<CommandAuthor>>,
 }
 
 /// Produces random values.
@@ -126,17 +131,21 @@ impl Caller {
             (None, _) => Ok(&self.decider),
         }
     }
+
+    /// Returns who stands in the journal as the sender of what a claimant says. An account of this machine is left out: an
+    /// agent has that of whoever started it, so it tells nobody apart.
+    fn author(&self) -> Option<Arc<CommandAuthor>> {
+        let Decider { name, known, .. } = &self.decider;
+        match known {
+            HowKnown::Account => None,
+            HowKnown::Unproven | HowKnown::Token(_) | HowKnown::Signature(_) => {
+                Some(Arc::new(CommandAuthor { name: name.clone(), known: known.clone(), door: self.door }))
+            }
+        }
+    }
 }
 
 impl Engine {
-    /// Returns the same verbs for somebody: the journal says who claims, reports, fails, acknowledges and gives signs of life.
-    #[must_use]
-    pub fn sent_by(&self, caller: &Caller) -> Engine {
-        let Caller { decider: Decider { name, known, .. }, door, .. } = caller;
-        let author = CommandAuthor { name: name.clone(), known: known.clone(), door: *door };
-        Engine { author: Some(Arc::new(author)), ..self.clone() }
-    }
-
     /// Returns the time.
     pub fn now(&self) -> jiff::Timestamp {
         self.clock.now()

@@ -35,7 +35,6 @@ pub(crate) use requests::{write, written};
 pub use trouble::trouble;
 pub(crate) use turn::is_review;
 pub use turn::{Turn, after, who_can_change_it};
-pub(crate) use values::context;
 pub use values::{names, result};
 pub use waiting::{Comes, comes, is_held, overspends, waits_until};
 

@@ -20,7 +20,6 @@ use baton_protocol::model::Report;
 
 use crate::answer;
 use crate::evidence::{SeenFile, seen_files};
-use crate::flow;
 use crate::handoff::WrittenDocument;
 use crate::lifecycle::{Decide, Decision};
 use crate::run::{Run, TrackedHandoff};
@@ -271,7 +270,7 @@ fn ending(run: &Run, tracked: &TrackedHandoff) -> String {
         _ => {
             let state = tracked.handoff.state.name();
             let good = tracked.report().is_none_or(answer::passes);
-            let summary = |report: &'_ Report| report.summary.clone().or(flow::context(report).map(str::to_owned));
+            let summary = |report: &'_ Report| report.summary.clone().or(answer::context(report).map(str::to_owned));
             let said = tracked.report().and_then(summary);
             let said =
                 said.as_deref().and_then(|text| text.lines().next()).map(|line| format!(": {}", sheet::cut(line)));

@@ -53,6 +53,7 @@ pub mod ledger_keeper;
 pub mod lifecycle;
 #[cfg(any(test, feature = "test-support"))]
 pub mod memory;
+pub mod output_directory;
 mod overlap;
 pub mod pages;
 pub mod people;

@@ -114,7 +114,7 @@ impl Command {
 
     /// Says who sent it, where the journal keeps that.
     #[must_use]
-    pub(crate) fn sent_by(mut self, author: &Arc<CommandAuthor>) -> Command {
+    pub(crate) fn sent_by(mut self, author: Option<Arc<CommandAuthor>>) -> Command {
         let kept = match &mut self {
             Command::Claim(claim) => &mut claim.author,
             Command::Acknowledge(acknowledge) => &mut acknowledge.author,
@@ -131,7 +131,7 @@ impl Command {
             | Command::Release(_)
             | Command::Route(_) => return self,
         };
-        *kept = Some(Arc::clone(author));
+        *kept = author;
         self
     }
 

@@ -1,21 +1,22 @@
 //! People, as a port: somebody who can be asked while a run goes on, and what they are asked.
 
-mod question;
+mod meaning;
 
-pub use question::plain_words;
+pub use meaning::{NotOffered, choice, choice_or_number};
 
 use std::path::PathBuf;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use serde_json::{Map, Value};
 
 use crate::approval::{Approval, Vote};
 use crate::door::Door;
 use crate::evidence::ExaminedClaim;
 use crate::handoff::{Ask, Digest, Handoff, State, Terms, WrittenDocument};
 use crate::id::{HandoffId, RunId};
-use crate::known::{Decider, HowKnown};
-use crate::lifecycle::{Decide, Decision};
+use crate::known::Decider;
+use crate::lifecycle::{Decide, Decision, Refusal};
 use crate::step::Role;
 
 /// Asks people. Dropping the future takes the question back: it was decided elsewhere.
@@ -178,28 +179,6 @@ fn is_the_runs_own(terms: &Terms) -> bool {
     terms.step.as_ref().is_some_and(|step| matches!(step.role, Role::Failure | Role::Limit))
 }
 
-/// Why somebody cannot decide.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DeciderFault {
-    /// It is unknown whether it is them.
-    #[error("{0}: only an account or a signature can decide here")]
-    Unproven(String),
-    /// An account is not enough.
-    #[error("only signed decisions count")]
-    Unsigned,
-    /// Others decide this.
-    #[error("the account `{name}` is not one of the approvers: {approvers}")]
-    NotAnApprover {
-        /// Who wanted to decide.
-        name: String,
-        /// Who can.
-        approvers: String,
-    },
-    /// Everybody decides once.
-    #[error("{0} has decided already")]
-    DecidedAlready(String),
-}
-
 /// What a person said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
@@ -214,30 +193,22 @@ pub struct Response {
 }
 
 impl Question {
-    /// Returns the decision as it is recorded: with what was shown, and what was asked.
+    /// Returns the decision as it is recorded: what it means, with what was shown, and what was asked. What is not offered is
+    /// for the lifecycle to refuse.
     pub fn decided(&self, said: Response) -> Decide {
         let Response { decision, note, by: Decider { name, known, label }, door } = said;
+        let decision = self.meaning(decision).unwrap_or_else(|none| none.given);
         Decide { by: name, known, label, door, shown: self.shown.clone(), decision, note, asked: self.in_words() }
     }
 
     /// Returns whether somebody can decide this; the error says why not. Nobody is asked for what would not count.
-    pub fn is_for(&self, decider: &Decider) -> Result<(), DeciderFault> {
+    pub fn is_for(&self, decider: &Decider) -> Result<(), Refusal> {
         let Some(approval) = self.approval.as_ref().filter(|_| self.ask != Ask::Clarification) else { return Ok(()) };
-        let name = &decider.name;
-        let named = approval.approvers.is_empty() || approval.approvers.iter().any(|approver| approver.name == *name);
-        match &decider.known {
-            HowKnown::Unproven => Err(DeciderFault::Unproven(name.clone())),
-            HowKnown::Account | HowKnown::Token(_) if approval.signed => Err(DeciderFault::Unsigned),
-            HowKnown::Account | HowKnown::Token(_) | HowKnown::Signature(_) if !named => {
-                Err(DeciderFault::NotAnApprover { name: name.clone(), approvers: approval.names() })
-            }
-            HowKnown::Account | HowKnown::Token(_) | HowKnown::Signature(_)
-                if self.approvals.iter().any(|vote| vote.by == *name) =>
-            {
-                Err(DeciderFault::DecidedAlready(name.clone()))
-            }
-            HowKnown::Account | HowKnown::Token(_) | HowKnown::Signature(_) => Ok(()),
+        approval.admits(&decider.name, &decider.known)?;
+        if self.approvals.iter().any(|vote| vote.by == decider.name) {
+            return Err(Refusal::Twice { by: decider.name.clone() });
         }
+        Ok(())
     }
 
     /// Returns what an agent asked, in words; `None` if no agent waits for an answer.
@@ -260,4 +231,17 @@ pub fn numbered<T: AsRef<str>>(texts: &[T]) -> String {
         format!("{number}{}", text.as_ref().trim().replace('\n', &gap))
     };
     texts.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Writes a value as people would.
+pub fn plain_words(value: &Value) -> String {
+    let member = |object: &Map<String, Value>, name: &str| object.get(name)?.as_str().map(str::to_owned);
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(object) => {
+            let named = ["label", "option", "description", "meaning"].iter().find_map(|name| member(object, name));
+            named.unwrap_or_else(|| value.to_string())
+        }
+        other => other.to_string(),
+    }
 }

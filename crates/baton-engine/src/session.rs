@@ -7,7 +7,6 @@ use std::fmt;
 use std::ops::{AddAssign, Sub};
 
 use crate::handoff::Digest;
-use serde::{Deserialize, Serialize};
 
 /// How often a report is repaired in one session before a fresh one begins.
 pub const REPAIRS_MAX: u32 = 2;
@@ -35,17 +34,15 @@ pub struct SessionTurn {
 }
 
 /// What was spent on a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spent {
     /// Tokens that the model read for the first time, also those that were written to a cache.
     pub input: u64,
     /// Tokens that it had read before and that came from a cache.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub cached: u64,
     /// Tokens that it wrote.
     pub output: u64,
     /// What that cost in millionths of a US dollar; `None` if the price is unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
 }
 
@@ -144,10 +141,6 @@ pub fn uuid(random: &str) -> String {
     let digest = Digest::of(random.as_bytes()).0;
     let variant = ["8", "9", "a", "b"][usize::from(digest.as_bytes()[63]) % 4];
     format!("{}-{}-4{}-{variant}{}-{}", &digest[..8], &digest[8..12], &digest[13..16], &digest[17..20], &digest[20..32])
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 #[cfg(test)]

@@ -319,7 +319,14 @@ pub enum TransactionStep {
     Accept(Box<Accept>),
     /// Apply a command to a handoff, which may have been accepted a step before.
     Apply(HandoffId, Command),
-    /// Go on only if this claim still holds the handoff. It is looked at inside the transaction and leaves no event.
+    /// Go on only if this claim still holds the handoff. It is looked at inside the transaction and leaves no event. Two
+    /// drivers would otherwise begin the same phase:
+    ///
+    /// ```text
+    /// driver A reads the run, and stands still until its lease has ended
+    ///                                          driver B claims the run, and begins the phase
+    /// driver A begins the phase  ──▶  refused: its claim is not the latest
+    /// ```
     Held {
         /// The handoff: the run that somebody drives.
         id: HandoffId,

@@ -26,6 +26,7 @@ mod document;
 mod evidence;
 pub mod exchange;
 pub(crate) mod fact;
+mod spent;
 
 use serde::{Deserialize, Serialize, Serializer};
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use baton_protocol::workflow::{PlacedView, View};
 
-use crate::driver::{OutputFault, output_directory};
+use crate::output_directory::{OutputFault, output_directory};
 use crate::run::Run;
 
 /// Where the archives of runs stand, each in a folder that is named after its run.

@@ -5,7 +5,6 @@ use std::net::IpAddr;
 
 use axum::extract::{FromRequestParts, Request};
 use axum::http::{HeaderMap, Method, StatusCode, header, request::Parts};
-use baton_engine::Engine;
 use baton_engine::engine::{Caller, Door};
 use baton_engine::handoff::{Handoff, Terms};
 use baton_engine::journal::Hash;
@@ -166,11 +165,6 @@ impl Principal {
             None => Decider::unproven(&self.name),
         };
         Caller { decider, door: Door::Http, role: Some(self.role), working_on: None }
-    }
-
-    /// Returns the verbs for what a claimant says, which the journal keeps with who said it.
-    pub(crate) fn engine(&self, server: &Server) -> Engine {
-        server.engine.sent_by(&self.caller())
     }
 }
 

@@ -4,12 +4,9 @@
 use axum::http::StatusCode;
 use baton_engine::RunId;
 use baton_engine::driver::{DriverProblem, WorkspaceProblem};
-use baton_engine::engine::{AppliedCommand, Problem};
-use baton_engine::handoff::{Digest, Handoff};
-use baton_engine::known::Decider;
-use baton_engine::lifecycle::{Decide, Decision};
-use baton_engine::people::{Question, Response};
-use baton_engine::ssh::Signature;
+use baton_engine::engine::{AppliedCommand, GivenDecision, Problem};
+use baton_engine::handoff::Handoff;
+use baton_engine::lifecycle::Decide;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -18,20 +15,6 @@ use crate::host::RunStart;
 use crate::incoming::optional;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
-
-/// A decision that somebody sends.
-#[derive(Debug, Clone)]
-pub(crate) struct SentDecision {
-    pub(crate) decision: Decision,
-    /// What was looked at.
-    pub(crate) shown: Digest,
-    /// What the person says beyond that.
-    pub(crate) note: Option<String>,
-    /// The name that they want to be shown beside the one that is known.
-    pub(crate) label: Option<String>,
-    /// Proves who decided by a key instead of the token.
-    pub(crate) signature: Option<Signature>,
-}
 
 /// Why a decision was not recorded.
 pub(crate) struct UnrecordedDecision {
@@ -51,46 +34,34 @@ pub(crate) fn is_known(principal: &Principal) -> Result<(), ProblemJson> {
     Ok(())
 }
 
+/// Finds what the caller decides about, as far as they see it: a handoff, or the only question of a run.
+pub(crate) async fn asked(server: &Server, principal: &Principal, id: &str) -> Result<Handoff, ProblemJson> {
+    let asked = server.engine.asked(server.visible(principal, id).await?).await?;
+    if principal.sees(&asked) { Ok(asked) } else { Err(ProblemJson::unknown(id)) }
+}
+
 /// Records a decision about a handoff that the caller sees.
 pub(crate) async fn decide(
     server: &Server,
     principal: &Principal,
     handoff: &Handoff,
-    sent: SentDecision,
+    given: GivenDecision,
 ) -> Result<AppliedCommand, Box<UnrecordedDecision>> {
     let unrecorded = |problem| Box::new(UnrecordedDecision { problem, handoff: handoff.clone(), decided: None });
     is_known(principal).map_err(unrecorded)?;
-    let caller = principal.caller();
-    let question = server.engine.question(handoff).await.map_err(|why| unrecorded(why.into()))?;
-    let SentDecision { decision, shown, note, label, signature } = sent;
-    let other_name = label.clone().filter(|label| *label != caller.decider.name);
-    let by = Decider { label: other_name, ..caller.decider.clone() };
-    let mut decide = recorded(Response { decision, note, by, door: caller.door }, shown, question.as_ref());
-    if let Some(signature) = signature {
-        // Under a signature stands what was typed, whatever the token is called.
-        decide = Decide { label, ..decide }.signed(signature, handoff.terms.approval.as_ref());
-    }
-    match server.engine.decide(handoff, decide, &caller).await {
+    let (engine, caller) = (&server.engine, principal.caller());
+    let question = engine.question(handoff).await.map_err(|why| unrecorded(why.into()))?;
+    let decide = engine.decision(handoff, question.as_ref(), given, &caller).map_err(|why| unrecorded(why.into()))?;
+    match engine.decide(handoff, decide, &caller).await {
         Ok(applied) => Ok(applied),
         Err(problem @ (Problem::Refused { .. } | Problem::AlreadyDecided { .. })) => {
             let problem = ProblemJson::from(problem);
-            let handoff = server.engine.again(handoff).await.map_err(|why| unrecorded(why.into()))?;
+            let handoff = engine.again(handoff).await.map_err(|why| unrecorded(why.into()))?;
             let is_late = problem.status() == StatusCode::CONFLICT;
             let decided = if is_late { last_decision(server, &handoff).await } else { None };
             Err(Box::new(UnrecordedDecision { problem, handoff, decided }))
         }
         Err(problem) => Err(unrecorded(problem.into())),
-    }
-}
-
-/// Returns the decision as it is recorded. What waits for nobody is for the lifecycle to refuse.
-fn recorded(said: Response, shown: Digest, question: Option<&Question>) -> Decide {
-    match question {
-        Some(question) => Decide { shown, ..question.decided(said) },
-        None => {
-            let Response { decision, note, by, door } = said;
-            Decide { by: by.name, known: by.known, label: by.label, door, shown, decision, note, asked: None }
-        }
     }
 }
 

@@ -1,15 +1,11 @@
-//! What comes in: JSON bodies, documents inside them, times and lengths. What cannot be used is a problem that says where.
-
-use std::str::FromStr;
-use std::time::Duration;
+//! What comes in: JSON bodies, and documents inside them. What cannot be used is a problem that says where.
 
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::{StatusCode, header, request::Parts};
-use baton_engine::engine::{IncomingDocument, JudgedDocument, ValidDocument, WantedTime, Yardstick};
+use baton_engine::engine::{IncomingDocument, JudgedDocument, ValidDocument, Yardstick};
 use baton_protocol::Dialect;
-use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -135,22 +131,6 @@ pub(crate) fn optional<T, E: std::fmt::Display>(
     read: impl FnOnce(&str) -> Result<T, E>,
 ) -> Result<Option<T>, ProblemJson> {
     text.map(|text| value(pointer, read(text))).transpose()
-}
-
-/// Reads a length of time such as `30s`.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let read = baton_protocol::duration::Duration::parse(text);
-    read.map(baton_protocol::duration::Duration::as_std).map_err(|fault| fault.to_string())
-}
-
-/// Reads a time, or a length of time from now.
-pub(crate) fn moment(text: &str) -> Result<WantedTime, String> {
-    match Timestamp::from_str(text) {
-        Ok(time) => Ok(WantedTime::At(time)),
-        Err(_) => duration(text)
-            .map(WantedTime::In)
-            .map_err(|_| format!("`{text}` is not a time such as 2026-05-01T12:00:00Z, nor a duration such as 2h")),
-    }
 }
 
 /// Reads the name of a dialect.

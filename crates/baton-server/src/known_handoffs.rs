@@ -79,14 +79,14 @@ mod tests {
     async fn followed_handoff_is_that_of_the_store_and_is_not_looked_up() {
         let clock = Arc::new(StillClock::at(Timestamp::UNIX_EPOCH));
         let ana = Caller { decider: Decider::unproven("ana"), door: Door::Http, role: None, working_on: None };
-        let engine = memory::engine(&clock).sent_by(&ana);
+        let engine = memory::engine(&clock);
         let accept = memory::request("csv-07", "finder");
         let id = accept.id.clone();
         engine.store.accept(vec![accept], engine.now()).await.expect("accepted");
         let (agent, claimant) = ("finder".to_owned(), "w".to_owned());
         let wanted = ClaimRequest { agent, claimant, lease_ms: 60_000, count: 1, times_itself: false, author: None };
-        let claimed = engine.claim(&wanted).await.expect("claimed").remove(0).handoff;
-        engine.heartbeat(&claimed, Fence(1), None).await.expect("held");
+        let claimed = engine.claim(&wanted, &ana).await.expect("claimed").remove(0).handoff;
+        engine.heartbeat(&claimed, Fence(1), None, &ana).await.expect("held");
         let mut known = KnownHandoffs::default();
         let events = engine.store.events_after(0, 10).await.expect("events");
         assert!(known.missing(&events).is_empty());

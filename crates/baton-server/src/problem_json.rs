@@ -211,6 +211,16 @@ impl From<Problem> for ProblemJson {
                 problem.0.detail = detail;
                 problem
             }
+            Problem::NothingAsked(_) => of(StatusCode::NOT_FOUND, "not_waiting"),
+            Problem::SeveralAsked { questions, .. } => of(StatusCode::CONFLICT, "several_questions")
+                .hint("decide about one of `questions`")
+                .with("questions", json!(questions)),
+            Problem::ShownTooShort { id, .. } => ProblemJson::bad_value("/shown", detail)
+                .hint(format!("send the `digest` of GET /api/v1/gates/{id} as `shown`")),
+            Problem::NotOffered { why, .. } => of(StatusCode::UNPROCESSABLE_ENTITY, "not_offered")
+                .hint(why.suggestion())
+                .with("choices", json!(why.choices)),
+            Problem::NothingSaid { .. } => ProblemJson::bad_value("/text", detail),
             Problem::WrongKind { .. } => of(StatusCode::UNPROCESSABLE_ENTITY, "wrong_kind"),
             Problem::NoAnswer(_) => of(StatusCode::UNPROCESSABLE_ENTITY, "no_answer"),
             Problem::NotComplete => of(StatusCode::UNPROCESSABLE_ENTITY, "not_complete"),

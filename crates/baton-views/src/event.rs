@@ -5,8 +5,8 @@
 //!  "event":"claimed","detail":{…},"hash":"…"}
 //! ```
 
-use baton_engine::Handoff;
 use baton_engine::journal::Event;
+use baton_engine::{Handoff, Terms};
 use serde_json::{Value, json};
 
 /// The version of the form.
@@ -15,7 +15,13 @@ pub const VERSION: u32 = 1;
 /// Returns the JSON form of an event that happened in a phase, or in none.
 pub fn json(event: &Event, phase: Option<&str>) -> Value {
     // What cannot be read is shown as it is.
-    let detail = serde_json::from_str(&event.detail).unwrap_or_else(|_| Value::from(event.detail.as_str()));
+    let mut detail = serde_json::from_str(&event.detail).unwrap_or_else(|_| Value::from(event.detail.as_str()));
+    // A server keeps a key together with the token of whoever sent it.
+    if let Some(key) = detail.pointer_mut("/terms/key")
+        && let Some(kept) = key.as_str()
+    {
+        *key = Terms::readable_key(kept).into();
+    }
     form(event, phase, detail)
 }
 

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use baton_engine::door::Door;
-use baton_engine::handoff::Digest;
-use baton_engine::known::Decider;
-use baton_engine::lifecycle::{Command, Decide, Decision, readable_claimant};
-use baton_engine::people::{ExpectedReply, Question, Response};
+use baton_engine::engine::{Caller, GivenDecision, Problem};
+use baton_engine::lifecycle::{Command, Decision, readable_claimant};
+use baton_engine::people::{Question, choice_or_number};
 use baton_engine::{Handoff, State};
 use baton_protocol::printable;
 use clap::Args;
@@ -16,15 +14,14 @@ use crate::exhibits::Exhibits;
 use crate::guard;
 use crate::output::Output;
 use crate::people::keyboard::Keyboard;
-use crate::people::reply;
 use crate::people::talk::Talk;
 use crate::recorded_keys;
 use crate::render;
 use crate::signing::SigningOptions;
 use crate::store::{Access, Session, StoreOptions};
 
-/// How much of a digest names it: nobody finds another document that begins alike by chance.
-const DIGEST_LETTERS_MIN: usize = 12;
+/// Stands for what was shown where nothing is asked any more.
+const NOTHING_SHOWN: &str = "nothing was shown";
 
 /// Who decides, about what.
 #[derive(Debug, Args)]
@@ -76,25 +73,27 @@ pub(crate) fn decide(
     let person = if options.signing.is_wanted() { guard::signer(label)? } else { guard::person(label)? };
     let session = Session::open(&options.store, Access::Look, output)?;
     let person = session.known(person);
-    let by = person.decider();
+    let caller = person.caller();
     session.run(async {
-        let handoff = asked(&session, session.engine.resolve(&options.id).await?).await?;
+        let handoff = session.engine.asked(session.engine.resolve(&options.id).await?).await?;
         let events = session.engine.events_of_run(&handoff.run).await?;
         let question = Question::of(&handoff, &events);
-        let given = wanted.given(&handoff, question.as_ref())?;
+        let given = wanted.given(&session, question.as_ref())?;
         let decided = match (options.yes, &options.shown) {
             (true, Some(shown)) => {
                 let decision = given.ok_or_else(|| wanted.incomplete())?;
-                Some((decision, looked_at(shown, &handoff)?))
+                Some((decision, shown.clone()))
             }
-            _ => at_terminal(&session, &handoff, (options, question.as_ref()), (wanted, given, &by), output).await?,
+            _ => {
+                at_terminal(&session, &handoff, (options, question.as_ref()), (wanted, given, &caller), output).await?
+            }
         };
         let Some((decision, shown)) = decided else {
             output.note(&format!("{}: nothing was decided", handoff.id));
             return Ok(Exit::No);
         };
-        let said = Response { decision, note: note.map(str::to_owned), by, door: Door::CommandLine };
-        let mut decide = recorded(said, shown, question.as_ref());
+        let given = GivenDecision { decision, shown, note: note.map(str::to_owned), label: None, signature: None };
+        let mut decide = session.engine.decision(&handoff, question.as_ref(), given, &caller)?;
         if options.signing.is_wanted() {
             // Under a signature stands what was typed, whatever the account is called.
             decide.label = options.label.as_deref().map(|label| label.trim().to_owned());
@@ -122,7 +121,7 @@ pub(crate) fn decide(
             decide = decide.signed(signature, approval);
         }
         let is_signed = decide.known.signature().is_some();
-        let applied = session.engine.decide(&handoff, decide, &person.caller()).await;
+        let applied = session.engine.decide(&handoff, decide, &caller).await;
         let applied = applied.map_err(CommandError::from).map_err(|error| match approval {
             Some(rule) if !is_signed && rule.has_keys() && error.exit_code() == Exit::No => {
                 error.hint(format!("an approver can sign with: baton … {} --sign", handoff.id))
@@ -158,16 +157,26 @@ async fn at_terminal(
     session: &Session,
     handoff: &Handoff,
     (options, question): (&DeciderOptions, Option<&Question>),
-    (wanted, given, by): (&Wanted, Option<Decision>, &Decider),
+    (wanted, given, caller): (&Wanted, Option<Decision>, &Caller),
     output: &Output,
-) -> Result<Option<(Decision, Digest)>, CommandError> {
+) -> Result<Option<(Decision, String)>, CommandError> {
+    let decision = given.clone().unwrap_or_else(|| question.map_or(Decision::Approve, |asked| wanted.sample(asked)));
+    // What was looked at, or else what will be shown here.
+    let shown = options.shown.clone().or_else(|| handoff.shown().map(|shown| shown.0));
+    let foreseen = |shown: &str| {
+        let given = GivenDecision {
+            decision: decision.clone(),
+            shown: shown.to_owned(),
+            note: None,
+            label: None,
+            signature: None,
+        };
+        session.engine.decision(handoff, question, given, caller)
+    };
     if !output.can_ask() {
         // What is decided already needs no terminal any more.
-        let given = given.unwrap_or_else(|| wanted.sample(handoff));
-        let said = Response { decision: given, note: None, by: by.clone(), door: Door::CommandLine };
-        let foreseen = recorded(said, handoff.shown().unwrap_or_else(|| Digest(String::new())), question);
         if question.is_none()
-            && let Some(refused) = session.engine.foresee(handoff, Command::Decide(foreseen))
+            && let Some(refused) = session.engine.foresee(handoff, Command::Decide(foreseen(NOTHING_SHOWN)?))
         {
             return Err(session.engine.with_decision(refused).await.into());
         }
@@ -177,13 +186,10 @@ async fn at_terminal(
         let hint = format!("`baton show {}{store}` shows it; then decide with --yes --shown DIGEST{sign}", handoff.id);
         return Err(CommandError::usage("not a terminal: a decision needs one, or --shown DIGEST --yes").hint(hint));
     }
-    let current = options.shown.as_ref().map(|shown| looked_at(shown, handoff)).transpose()?;
-    let Some(shown) = current.or_else(|| handoff.shown()) else {
+    let Some(shown) = shown else {
         return Err(CommandError::no(format!("{}: nothing to decide", handoff.id)));
     };
-    let decision = given.clone().unwrap_or_else(|| wanted.sample(handoff));
-    let said = Response { decision, note: None, by: by.clone(), door: Door::CommandLine };
-    let foreseen = recorded(said, shown.clone(), question);
+    let foreseen = foreseen(&shown)?;
     // Whose signature it will be is not known yet.
     let foreseeable = if options.signing.is_wanted() { open_to_all(handoff) } else { handoff.clone() };
     // Nobody is asked for what would not count; and what changes meanwhile was not shown.
@@ -209,36 +215,6 @@ async fn at_terminal(
     Ok(decision.map(|decision| (decision, shown)))
 }
 
-/// Returns the digest that was named, whole if it begins like that of what is there now.
-fn looked_at(given: &str, handoff: &Handoff) -> Result<Digest, CommandError> {
-    let given = given.trim().to_lowercase();
-    if given.len() < DIGEST_LETTERS_MIN {
-        let message =
-            format!("--shown {} is too short: give at least {DIGEST_LETTERS_MIN} characters", printable(&given));
-        return Err(CommandError::usage(message).hint(format!("`baton show {}` prints the digest", handoff.id)));
-    }
-    let current = handoff.shown().filter(|current| current.0.starts_with(&given));
-    Ok(current.unwrap_or(Digest(given)))
-}
-
-/// Returns the handoff that somebody decides about: of a run, the only one that waits for a person.
-async fn asked(session: &Session, handoff: Handoff) -> Result<Handoff, CommandError> {
-    if !handoff.is_run() {
-        return Ok(handoff);
-    }
-    let run = session.engine.run(&handoff.run).await?.run;
-    let waiting: Vec<&Handoff> = run.waiting().map(|tracked| &tracked.handoff).collect();
-    match waiting[..] {
-        [] => Err(CommandError::no(format!("{}: no question is open in this run", handoff.id))),
-        [only] => Ok(only.clone()),
-        _ => {
-            let ids: Vec<&str> = waiting.iter().map(|handoff| handoff.id.as_str()).collect();
-            let message = format!("{}: {} questions are open in this run", handoff.id, ids.len());
-            Err(CommandError::usage(message).hint(format!("name one of them: {}", ids.join(", "))))
-        }
-    }
-}
-
 /// Returns a handoff that everybody may decide about.
 fn open_to_all(handoff: &Handoff) -> Handoff {
     let mut open = handoff.clone();
@@ -246,54 +222,30 @@ fn open_to_all(handoff: &Handoff) -> Handoff {
     open
 }
 
-/// Returns the decision as it is recorded.
-fn recorded(said: Response, shown: Digest, question: Option<&Question>) -> Decide {
-    match question {
-        Some(question) => Decide { shown, ..question.decided(said) },
-        // It waits for nobody, and will be refused.
-        None => {
-            let Response { decision, note, by: Decider { name, known, label }, door } = said;
-            Decide { by: name, known, label, door, shown, decision, note, asked: None }
-        }
-    }
-}
-
 impl Wanted {
     /// Returns the decision, if the command line says all of it; the error says why it cannot be made.
-    fn given(&self, handoff: &Handoff, question: Option<&Question>) -> Result<Option<Decision>, CommandError> {
-        let choices = &handoff.terms.choices;
-        let is_choice = question.is_some_and(|question| question.reply.is_choice());
-        let is_only_choice = question.is_some_and(|question| question.reply == ExpectedReply::Choice);
-        let asked = question.filter(|question| question.reply.is_answer());
-        let offered = asked.filter(|question| !question.choices.is_empty());
-        Ok(match self {
-            Wanted::Approve if is_choice => return Err(no_choice(handoff, "approval is not one of the choices")),
+    fn given(&self, session: &Session, question: Option<&Question>) -> Result<Option<Decision>, CommandError> {
+        let given = match self {
             Wanted::Approve => Some(Decision::Approve),
-            Wanted::Reject(_) if is_only_choice => {
-                return Err(no_choice(handoff, "nothing to reject: choose how the run continues"));
-            }
             Wanted::Reject(feedback) => feedback.clone().map(|feedback| Decision::Reject { feedback }),
             Wanted::Ask(question) => question.clone().map(|question| Decision::Ask { question }),
-            Wanted::Choose(word) | Wanted::Answer(Some(word)) if is_choice => {
-                let chosen = reply::choice(word, choices);
-                Some(Decision::Answer { answers: chosen.map_err(|why| not_offered(handoff, word, why))? })
-            }
-            Wanted::Choose(word) | Wanted::Answer(Some(word)) if let Some(question) = offered => {
-                let answers = reply::answer(word, question);
-                let options: Vec<String> = question.choices.iter().map(|(word, _)| word.clone()).collect();
-                // Words of one's own are an answer, but no choice.
-                match (self, reply::choice(&answers, &options)) {
-                    (Wanted::Choose(_), Err(why)) => return Err(not_offered(handoff, word, why)),
-                    _ => Some(Decision::Answer { answers }),
-                }
-            }
-            Wanted::Choose(_) if question.is_some() => {
-                let message = format!("{}: no choices are offered", handoff.id);
+            Wanted::Choose(word) => Some(Decision::Answer { answers: word.clone() }),
+            Wanted::Answer(answers) => answers.clone().map(|answers| Decision::Answer { answers }),
+        };
+        let Some(question) = question else { return Ok(given) };
+        let id = &question.handoff;
+        if let Wanted::Choose(word) = self {
+            if question.choices.is_empty() {
+                let message = format!("{id}: no choices are offered");
                 return Err(CommandError::usage(message).hint("answer in words: baton answer ID TEXT"));
             }
-            Wanted::Choose(answers) => Some(Decision::Answer { answers: answers.clone() }),
-            Wanted::Answer(answers) => answers.clone().map(|answers| Decision::Answer { answers }),
-        })
+            // Words of one's own are an answer, but no choice.
+            let chosen = choice_or_number(word, &question.choices);
+            chosen.map_err(|why| Problem::NotOffered { id: id.clone(), why })?;
+        }
+        // Nobody is asked for the words of what cannot be decided.
+        let meant = session.engine.meaning(question, given.clone().unwrap_or_else(|| self.sample(question)))?;
+        Ok(given.map(|_| meant))
     }
 
     /// Asks for what the command line left open.
@@ -306,10 +258,9 @@ impl Wanted {
             }
             Wanted::Ask(_) => Some(Decision::Ask { question: talk.text("What do you want to know?").await? }),
             Wanted::Answer(_) | Wanted::Choose(_) => {
-                let choices: Vec<String> = question.choices.iter().map(|(word, _)| word.clone()).collect();
-                let answers = match choices.is_empty() || question.reply.is_answer() {
+                let answers = match question.choices.is_empty() || question.reply.is_answer() {
                     true => talk.answers(question).await?,
-                    false => talk.choose("Your choice, by number or name", &choices).await?,
+                    false => talk.choose("Your choice, by number or name", &question.choices).await?,
                 };
                 Some(Decision::Answer { answers })
             }
@@ -317,14 +268,14 @@ impl Wanted {
     }
 
     /// Returns such a decision, whatever the words will be.
-    fn sample(&self, handoff: &Handoff) -> Decision {
+    fn sample(&self, question: &Question) -> Decision {
         let text = "…".to_owned();
         match self {
             Wanted::Approve => Decision::Approve,
             Wanted::Reject(_) => Decision::Reject { feedback: text },
             Wanted::Ask(_) => Decision::Ask { question: text },
             Wanted::Answer(_) | Wanted::Choose(_) => {
-                Decision::Answer { answers: handoff.terms.choices.first().cloned().unwrap_or(text) }
+                Decision::Answer { answers: question.choices.first().map_or(text, |(choice, _)| choice.clone()) }
             }
         }
     }
@@ -353,21 +304,10 @@ impl Wanted {
 
 /// Returns the words of a decision that was given with the command, so that people see what they confirm.
 fn given_words(decision: &Decision) -> Option<(&'static str, &str)> {
-    match decision {
-        Decision::Approve => None,
-        Decision::Reject { feedback } => Some(("feedback", feedback)),
-        Decision::Answer { answers } => Some(("answer", answers)),
-        Decision::Ask { question } => Some(("question", question)),
-    }
-}
-
-fn not_offered(handoff: &Handoff, word: &str, why: String) -> CommandError {
-    CommandError::usage(format!("{}: `{}` is not one of the choices", handoff.id, baton_views::words::one_line(word)))
-        .hint(why)
-}
-
-fn no_choice(handoff: &Handoff, why: &str) -> CommandError {
-    let command = format!("choose with `baton answer {} --choice WORD`", handoff.id);
-    let known = handoff.terms.choices.join(", ");
-    CommandError::usage(format!("{}: {why}", handoff.id)).hint(format!("{command}: {known}"))
+    let name = match decision {
+        Decision::Approve | Decision::Reject { .. } => "feedback",
+        Decision::Answer { .. } => "answer",
+        Decision::Ask { .. } => "question",
+    };
+    Some((name, decision.words()?))
 }

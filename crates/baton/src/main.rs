@@ -20,7 +20,6 @@ mod http_client;
 mod init;
 mod intake;
 mod logs;
-mod moment;
 mod output;
 mod own_folder;
 mod people;

@@ -5,7 +5,6 @@ mod entry;
 pub(crate) mod keyboard;
 mod menu;
 mod pager;
-pub(crate) mod reply;
 pub(crate) mod talk;
 pub(crate) mod terminal;
 

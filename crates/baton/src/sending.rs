@@ -3,28 +3,29 @@
 use std::time::Duration;
 
 use baton_engine::Priority;
-use baton_engine::engine::{self, Problem, TermsFault, WantedTerms, WantedTime, WordFault};
-use baton_engine::retry::milliseconds;
+use baton_engine::engine::{
+    Problem, TermsFault, WantedTerms, WantedTime, agent_name, parse_duration, parse_moment, parse_priority, plain_key,
+    plain_name,
+};
 use clap::Args;
 
 use crate::command_error::CommandError;
-use crate::moment::{parse_duration, parse_moment};
 
 /// The terms that options set; each goes before what the document says.
 #[derive(Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = "Terms")]
 pub(crate) struct TermOptions {
     /// The agent that receives it
-    #[arg(long, value_name = "AGENT", value_parser = parse_agent)]
+    #[arg(long, value_name = "AGENT", value_parser = agent_name)]
     to: Option<String>,
     /// Who hands over [default: the user]
-    #[arg(long, value_name = "AGENT", value_parser = parse_name)]
+    #[arg(long, value_name = "AGENT", value_parser = plain_name)]
     from: Option<String>,
     /// How urgent it is: low, normal, high or critical
     #[arg(long, value_name = "PRIORITY", value_parser = parse_priority)]
     priority: Option<Priority>,
     /// An idempotency key: sending it again returns the same handoff
-    #[arg(long, value_name = "KEY", value_parser = parse_key)]
+    #[arg(long, value_name = "KEY", value_parser = plain_key)]
     pub key: Option<String>,
     /// Earliest time to claim it, or a duration from now
     #[arg(long, value_name = "TIME|DURATION", value_parser = parse_moment)]
@@ -36,10 +37,10 @@ pub(crate) struct TermOptions {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     timeout: Option<Duration>,
     /// How long it may wait to be claimed
-    #[arg(long, value_name = "DURATION", value_parser = parse_span)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     pick_up_within: Option<Duration>,
     /// How soon after its claim it must be acknowledged; without that its report does not count
-    #[arg(long, value_name = "DURATION", value_parser = parse_span)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     acknowledge_within: Option<Duration>,
     /// How many attempts may follow the first
     #[arg(long, value_name = "N")]
@@ -87,31 +88,4 @@ pub(crate) fn refused(problem: Problem, name: &str) -> CommandError {
         matches!(problem, Problem::WrongKind { .. } | Problem::Terms(TermsFault::NoReceiver | TermsFault::Document(_)));
     let error = CommandError::from(problem);
     if is_about_the_document { error.about(name) } else { error }
-}
-
-/// Reads a duration in which somebody must do something, for clap.
-fn parse_span(text: &str) -> Result<Duration, String> {
-    match parse_duration(text)? {
-        none if milliseconds(none) == 0 => Err("the duration must be longer than 0, such as 2m".to_owned()),
-        span => Ok(span),
-    }
-}
-
-/// Reads the name of an agent, for clap.
-pub(crate) fn parse_agent(name: &str) -> Result<String, WordFault> {
-    engine::agent_name(name)
-}
-
-/// Reads the name of somebody, for clap.
-pub(crate) fn parse_name(name: &str) -> Result<String, WordFault> {
-    engine::plain_name(name)
-}
-
-fn parse_key(key: &str) -> Result<String, WordFault> {
-    engine::plain_key(key)
-}
-
-fn parse_priority(word: &str) -> Result<Priority, String> {
-    let known = ["low", "normal", "high", "critical"];
-    Priority::parse(word).ok_or_else(|| baton_protocol::wire::suggest(word, &known))
 }

@@ -220,7 +220,6 @@ impl Session {
             random: Arc::new(MachineRandom::new(Arc::clone(&clock))),
             settings: Arc::new(config.settings.clone()),
             recent: Arc::default(),
-            author: None,
         };
         let telemetry = TelemetrySettings::of(&config.telemetry, |name| std::env::var(name).ok());
         let no_telemetry = telemetry.as_ref().err().cloned();

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use baton_agents::workspace::WorkspaceFolder;
-use baton_engine::engine::Problem;
+use baton_engine::engine::{Caller, Problem};
 use baton_engine::handoff::StateName;
 use baton_engine::store::{ClaimRequest, ClaimedHandoff, Filter, StoreError};
 use baton_engine::{Engine, Handoff, HandoffId, State, StateFolder};
@@ -26,6 +26,7 @@ use tokio::task::JoinSet;
 
 use crate::briefer::{self, Briefer};
 use crate::command_error::{CommandError, Exit};
+use crate::guard;
 use crate::output::Output;
 use crate::store::Session;
 use attempt::Finish;
@@ -89,6 +90,8 @@ pub(crate) enum Until {
 /// Works for an agent.
 pub(crate) struct Worker {
     engine: Engine,
+    /// Who works, for the engine.
+    caller: Caller,
     /// Makes the prompts of commands.
     briefer: Arc<dyn Briefer>,
     /// Where what attempts are measured with is kept.
@@ -124,6 +127,7 @@ impl Worker {
     pub(crate) fn new(session: &Session, assignment: Assignment, output: Output) -> Worker {
         Worker {
             engine: session.engine.clone(),
+            caller: guard::anybody(),
             briefer: briefer::of(session),
             state: session.state.clone(),
             output: WorkerOutput::new(output, assignment.json),
@@ -239,7 +243,7 @@ impl Worker {
             if missed < self.assignment.lease / 2 { BTreeMap::new() } else { held.claims.clone() }
         };
         for handoff in claims.values() {
-            match self.engine.heartbeat(handoff, handoff.fence, None).await {
+            match self.engine.heartbeat(handoff, handoff.fence, None, &self.caller).await {
                 Err(problem) if passes(&problem) => return Err(problem),
                 // Whatever was lost, its attempt notices.
                 Ok(_) | Err(_) => {}
@@ -261,7 +265,7 @@ impl Worker {
                 let lease_ms = self.assignment.lease.as_millis() as u64;
                 let (agent, claimant) = (agent.clone(), self.assignment.claimant.clone());
                 let wish = ClaimRequest { agent, claimant, lease_ms, count, times_itself: true, author: None };
-                self.engine.claim(&wish).await?
+                self.engine.claim(&wish, &self.caller).await?
             }
         };
         // What is ready now but was not handed out becomes ready for us when something changes, or soon.

@@ -1,6 +1,6 @@
 //! What an attempt needs: the prompt, the job of the agent, and the scene for the evidence.
 
-use std::path::{Component, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use baton_protocol::Dialect;
@@ -8,14 +8,13 @@ use baton_protocol::model::{Document, Kind, Request};
 use baton_protocol::workflow::{self, AgentFields, Confinement, Phase, ReportFrom, Skill, Workflow};
 use serde_json::{Map, Value};
 
-use crate::RunId;
 use crate::agent::Job;
-use crate::definition::{Definition, LocatedPhase};
+use crate::definition::LocatedPhase;
 use crate::evidence::{CheckCommand, ClaimKind, EarlierAttempt, ExaminedClaim, Scene};
-use crate::expression::{self, ExpressionFault};
 use crate::flow::{self, limits};
 use crate::handoff::{About, Note, WrittenDocument};
 use crate::handover::{self, Copy};
+use crate::output_directory::{OutputFault, output_directory};
 use crate::prompt::{self, Briefing, Prompt, PromptFault, ReportTo};
 use crate::protection::Protection;
 use crate::route;
@@ -27,9 +26,6 @@ use crate::view;
 
 /// How long a command of a workflow may take unless it says otherwise.
 const CHECK_TIME: Duration = Duration::from_secs(10 * 60);
-
-/// Where output goes unless the workflow says otherwise: a folder for each run in this one.
-const OUTPUT: &str = ".baton/output";
 
 /// What an agent is told, and the files that its prompt names.
 pub(super) struct Instructions {
@@ -56,22 +52,6 @@ pub enum BriefFault {
     /// What is recorded does not fit together.
     #[error(transparent)]
     Record(#[from] RecordFault),
-}
-
-/// Why the output directory of an agent is unknown.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum OutputFault {
-    /// The template of the place cannot be rendered.
-    #[error("output_directory: `{template}`: {fault}")]
-    Template {
-        /// The template.
-        template: String,
-        /// What is wrong.
-        fault: ExpressionFault,
-    },
-    /// The place is not inside the workspace.
-    #[error("output_directory: `{}` leads out of the workspace", .0.display())]
-    Outside(PathBuf),
 }
 
 /// A phase or a delegation, with everything that the workflow says about it.
@@ -408,49 +388,6 @@ impl<'r> Brief<'r> {
         let expectations = self.tracked.asked().and_then(|request| request.expectations.as_ref());
         !self.checks().is_empty() || expectations.is_some_and(|expectations| !expectations.success_criteria.is_empty())
     }
-}
-
-/// Returns where the agent of a phase puts its output, or, without a phase, where the run has its own.
-///
-/// The innermost workflow that sets a directory decides, and its template uses what is known there.
-pub(crate) fn output_directory(run: &Run, phase: &str) -> Result<PathBuf, OutputFault> {
-    // The usual place needs no template, and every attempt asks for it several times.
-    let Some((template, path)) = output_template(&run.definition, phase) else {
-        return Ok(usual_output_directory(&run.definition, &run.id));
-    };
-    let rendered = expression::render(&template, &flow::names(run, &path, [template.as_str()]));
-    let relative = rendered.map_err(|fault| OutputFault::Template { template, fault })?;
-    let relative = PathBuf::from(relative.trim());
-    // A part of it may come from an agent.
-    if relative.components().any(|part| matches!(part, Component::ParentDir)) {
-        return Err(OutputFault::Outside(relative));
-    }
-    Ok(run.definition.workspace.join(relative))
-}
-
-/// Returns where output is put unless the workflow says otherwise.
-fn usual_output_directory(definition: &Definition, run: &RunId) -> PathBuf {
-    definition.workspace.join(OUTPUT).join(run.as_str())
-}
-
-/// Returns where the agent of a phase puts its output, if nothing that happened in the run is needed to know it.
-pub(crate) fn plain_output_directory(definition: &Definition, run: &RunId, phase: &str) -> Option<PathBuf> {
-    match output_template(definition, phase) {
-        None => Some(usual_output_directory(definition, run)),
-        // Something to work out, or to refuse.
-        Some((text, _)) if text.contains('{') || text.contains("..") => None,
-        Some((text, _)) => Some(definition.workspace.join(text.trim())),
-    }
-}
-
-/// Returns what the workflow says about where output is put, and the path of the phase that it is worked out for.
-fn output_template(definition: &Definition, phase: &str) -> Option<(String, String)> {
-    let located = definition.locate(phase);
-    let around = located.iter().flat_map(|located| &located.around).rev();
-    let around = around.map(|around| (around.definition, around.path.as_str()));
-    let own = (located.as_ref().map_or(definition, |located| located.definition), phase);
-    let mut places = [own].into_iter().chain(around);
-    places.find_map(|(definition, path)| Some((definition.workflow.output_directory.clone()?, path.to_owned())))
 }
 
 /// Returns a command of the workflow as it is run.

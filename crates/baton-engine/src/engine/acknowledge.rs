@@ -5,7 +5,7 @@ use baton_protocol::convert::{self, Form};
 use baton_protocol::model::acknowledgment::Understanding;
 use baton_protocol::model::{Acknowledgment, Document, Kind};
 
-use super::{AppliedCommand, Engine, IncomingDocument, Problem, ValidDocument, Yardstick};
+use super::{AppliedCommand, Caller, Engine, IncomingDocument, Problem, ValidDocument, Yardstick};
 use crate::Fence;
 use crate::answer;
 use crate::failure::{Code, Failure};
@@ -50,12 +50,13 @@ impl Engine {
         handoff: &Handoff,
         fence: Fence,
         given: Option<ValidDocument>,
+        caller: &Caller,
     ) -> Result<AppliedCommand, Problem> {
         let given = given.map(GivenAcknowledgment::of).transpose()?;
         let GivenAcknowledgment { understood, document } =
             given.unwrap_or_else(|| GivenAcknowledgment { understood: true, document: plain_acknowledgment(handoff) });
-        self.apply(handoff, Command::Acknowledge(Acknowledge { fence, understood, document, author: None }), Vec::new())
-            .await
+        let acknowledge = Acknowledge { fence, understood, document, author: None };
+        self.apply(handoff, Command::Acknowledge(acknowledge), Vec::new(), caller).await
     }
 }
 

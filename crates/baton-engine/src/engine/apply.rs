@@ -1,6 +1,7 @@
 //! Applying a command to a handoff: repeating it is not an error, and a late caller learns the state.
 
-use super::{Engine, Problem};
+use super::decide::says_something;
+use super::{Caller, Engine, Problem};
 use crate::handoff::Handoff;
 use crate::lifecycle::{self, Accept, Command, Refusal};
 use crate::store::{Order, StoreError, TransactionStep};
@@ -24,12 +25,10 @@ impl Engine {
         handoff: &Handoff,
         command: Command,
         next: Vec<Accept>,
+        caller: &Caller,
     ) -> Result<AppliedCommand, Problem> {
         may_say(handoff, &command)?;
-        let command = match &self.author {
-            Some(author) => command.sent_by(author),
-            None => command,
-        };
+        let command = command.sent_by(caller.author());
         match self.carry_out(Order::new(handoff.id.clone(), command), next).await {
             Ok(handoff) => Ok(AppliedCommand { handoff, repeated: false }),
             Err(StoreError::Refused(Refusal::Repeated)) => {
@@ -84,6 +83,9 @@ impl Engine {
 /// Leaves it to drivers to speak for those who claimed their work. What comes after the end passes: it is refused as late, and
 /// the journal keeps it.
 fn may_say(handoff: &Handoff, command: &Command) -> Result<(), Problem> {
+    if let Command::Decide(decide) = command {
+        says_something(&handoff.id, &decide.decision)?;
+    }
     if command.is_of_claimant() && !handoff.state.name().is_finished() {
         not_the_drivers(handoff)?;
     }

@@ -25,7 +25,7 @@ impl Engine {
             let handoff = self.cancel_run(handoff, &cancel).await?;
             return Ok(AppliedCommand { handoff, repeated: false });
         }
-        self.apply(handoff, Command::Cancel(cancel), Vec::new()).await
+        self.apply(handoff, Command::Cancel(cancel), Vec::new(), caller).await
     }
 
     /// Calls a run off with everything that is open in it, in one transaction. What the run is about is not looked at: one

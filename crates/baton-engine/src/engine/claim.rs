@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{AppliedCommand, Engine, Problem};
+use super::{AppliedCommand, Caller, Engine, Problem};
 use crate::Fence;
 use crate::handoff::{Handoff, StateName, WrittenDocument};
 use crate::lifecycle::{Command, Fail, Heartbeat};
@@ -14,15 +14,9 @@ const OTHERS_MAX: u32 = 100;
 
 impl Engine {
     /// Claims what is ready, as much as is wanted at most; for waiting there is [`Engine::wait_for`].
-    pub async fn claim(&self, wanted: &ClaimRequest) -> Result<Vec<ClaimedHandoff>, Problem> {
-        let claimed = match &self.author {
-            None => self.store.claim(wanted, self.now()).await?,
-            author => {
-                let wanted = ClaimRequest { author: author.clone(), ..wanted.clone() };
-                self.store.claim(&wanted, self.now()).await?
-            }
-        };
-        Ok(claimed)
+    pub async fn claim(&self, wanted: &ClaimRequest, caller: &Caller) -> Result<Vec<ClaimedHandoff>, Problem> {
+        let wanted = ClaimRequest { author: caller.author(), ..wanted.clone() };
+        Ok(self.store.claim(&wanted, self.now()).await?)
     }
 
     /// Extends the lease of a claim.
@@ -31,9 +25,10 @@ impl Engine {
         handoff: &Handoff,
         fence: Fence,
         lease: Option<Duration>,
+        caller: &Caller,
     ) -> Result<AppliedCommand, Problem> {
         let heartbeat = Heartbeat { lease_ms: lease.map(retry::milliseconds), ..Heartbeat::new(fence) };
-        self.apply(handoff, Command::Heartbeat(heartbeat), Vec::new()).await
+        self.apply(handoff, Command::Heartbeat(heartbeat), Vec::new(), caller).await
     }
 
     /// Returns why a claim does not hold a handoff any more; whoever prepares something for it looks first.
@@ -49,9 +44,10 @@ impl Engine {
         failure: Failure,
         document: Option<WrittenDocument>,
         changed: Vec<String>,
+        caller: &Caller,
     ) -> Result<AppliedCommand, Problem> {
         let fail = Fail { document, changed, ..Fail::new(fence, failure, self.random.number()) };
-        self.apply(handoff, Command::Fail(fail), Vec::new()).await
+        self.apply(handoff, Command::Fail(fail), Vec::new(), caller).await
     }
 
     /// Returns the queues of workflows in which work waits for an agent of this name, if the plain queue has none.

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::{Engine, HandedIn, NewHandoff, Problem, ValidDocument, WantedTerms};
+use super::{Caller, Engine, HandedIn, NewHandoff, Problem, ValidDocument, WantedTerms};
 use crate::Fence;
 use crate::evidence::{self, Content, ExaminedClaim};
 use crate::expression::slug;
@@ -68,7 +68,7 @@ pub enum FiledEnd {
 
 impl Engine {
     /// Files work that was done in a session. What is blocked or needs a person waits for one: nobody else would look.
-    pub async fn file(&self, work: FiledWork) -> Result<Handoff, Problem> {
+    pub async fn file(&self, work: FiledWork, caller: &Caller) -> Result<Handoff, Problem> {
         let kept = match &work.end {
             FiledEnd::Reported { contents, contents_bytes_max, .. } if !contents.is_empty() => {
                 self.store.keep_contents(&work.run, contents.clone(), *contents_bytes_max).await?.digests
@@ -80,7 +80,7 @@ impl Engine {
         for number in before + 1..=before + IDS_TRIED {
             let (accept, commands) = self.filed(&work, number, &kept)?;
             let id = accept.id.clone();
-            let apply = |command| TransactionStep::Apply(id.clone(), command);
+            let apply = |command: Command| TransactionStep::Apply(id.clone(), command.sent_by(caller.author()));
             let steps =
                 std::iter::once(TransactionStep::Accept(Box::new(accept))).chain(commands.into_iter().map(apply));
             match self.store.carry_out(steps.collect(), self.now()).await {

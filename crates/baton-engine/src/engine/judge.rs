@@ -11,10 +11,11 @@ use serde_json::Value;
 
 use super::{Engine, Problem};
 use crate::definition::{Definition, LocatedPhase};
-use crate::driver::{Brief, output_directory, plain_output_directory};
+use crate::driver::Brief;
 use crate::evidence::Scene;
 use crate::flow::{self, limits};
 use crate::handoff::{Handoff, WrittenDocument};
+use crate::output_directory::{output_directory, plain_output_directory};
 use crate::report_contract::ReportContract;
 use crate::run::Run;
 

@@ -1,6 +1,6 @@
 //! Why a call had no effect, as data. The command line makes exit codes and hints of it, a server a status.
 
-use baton_protocol::Kind;
+use baton_protocol::{Kind, printable};
 use jiff::Timestamp;
 
 use super::report::NoAnswer;
@@ -8,6 +8,7 @@ use super::send::TermsFault;
 use crate::handoff::StateName;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Decide, Refusal};
+use crate::people::NotOffered;
 use crate::run::JournalFault;
 use crate::store;
 use crate::token::AccessRole;
@@ -78,6 +79,46 @@ pub enum Problem {
         refusal: Refusal,
         /// The state of the handoff now.
         state: StateName,
+    },
+    /// Nobody is asked anything in this run.
+    #[error("{0}: no question is open in this run")]
+    NothingAsked(HandoffId),
+    /// It is not clear which question of a run is meant.
+    #[error("{run}: {} questions are open in this run", questions.len())]
+    SeveralAsked {
+        /// The run.
+        run: HandoffId,
+        /// What waits.
+        questions: Vec<HandoffId>,
+    },
+    /// Too little of a digest to name what was looked at.
+    #[error(
+        "{id}: `{}` does not say what was shown: give at least {letters_min} characters of its digest",
+        printable(given)
+    )]
+    ShownTooShort {
+        /// The handoff.
+        id: HandoffId,
+        /// What was given.
+        given: String,
+        /// How much names a digest.
+        letters_min: usize,
+    },
+    /// The decision is none of those that are offered.
+    #[error("{id}: {why}")]
+    NotOffered {
+        /// The handoff.
+        id: HandoffId,
+        /// Why it is none.
+        why: NotOffered,
+    },
+    /// A decision other than an approval needs words.
+    #[error("{id}: {what} is missing")]
+    NothingSaid {
+        /// The handoff.
+        id: HandoffId,
+        /// What is missing.
+        what: &'static str,
     },
     /// The document is of another kind.
     #[error("this is {}, not {}", with_article(*found), with_article(*wanted))]

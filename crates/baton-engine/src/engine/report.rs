@@ -7,7 +7,7 @@ use baton_protocol::model::request::Party;
 use baton_protocol::model::terms::{AgentDecision, HandoffKind, Outcome};
 use baton_protocol::model::{self, Document, Kind, Request};
 
-use super::{AppliedCommand, Engine, Problem, ValidDocument};
+use super::{AppliedCommand, Caller, Engine, Problem, ValidDocument};
 use crate::Fence;
 use crate::answer::{self, Answer, Successors};
 use crate::handoff::{Handoff, WrittenDocument};
@@ -88,7 +88,12 @@ impl HandedIn<'_> {
 
 impl Engine {
     /// Hands in what came out of an attempt, and sends what comes next if it is complete.
-    pub async fn report(&self, handed_in: HandedIn<'_>, next: Vec<Accept>) -> Result<AppliedCommand, Problem> {
+    pub async fn report(
+        &self,
+        handed_in: HandedIn<'_>,
+        next: Vec<Accept>,
+        caller: &Caller,
+    ) -> Result<AppliedCommand, Problem> {
         let handoff = handed_in.handoff;
         let command = handed_in.command(self.random.number()).map_err(|why| match why {
             NoAnswer::OtherKind(found) if found != Kind::Report => Problem::WrongKind { found, wanted: Kind::Report },
@@ -100,7 +105,7 @@ impl Engine {
         }
         self.refuse_ids_of_runs(&next).await?;
         self.refuse_returns_to_drivers(&next).await?;
-        self.apply(handoff, command, next).await
+        self.apply(handoff, command, next, caller).await
     }
 }
 

@@ -13,7 +13,7 @@ impl Engine {
     pub async fn requeue(&self, handoff: &Handoff, note: Option<&str>, caller: &Caller) -> Result<Handoff, Problem> {
         let requeue =
             Requeue { by: caller.decider.name.clone(), note: note.map(str::to_owned), from: None, seen: None };
-        Ok(self.apply(handoff, Command::Requeue(requeue), Vec::new()).await?.handoff)
+        Ok(self.apply(handoff, Command::Requeue(requeue), Vec::new(), caller).await?.handoff)
     }
 
     /// Brings back every failed handoff of an agent.

@@ -7,6 +7,7 @@ use baton_protocol::model::{Document, Kind};
 use jiff::Timestamp;
 
 use super::apply::not_the_drivers;
+use super::given::{WantedTime, WordFault, agent_name};
 use super::{Engine, Problem, ValidDocument};
 use crate::asked::{self, AskedFault, AskedTerms};
 use crate::handoff::{Handoff, Priority, Terms};
@@ -17,26 +18,6 @@ use crate::store::{AcceptedHandoff, StoreError};
 
 /// How long after a command was given its request may have been accepted.
 const ACCEPTED_WITHIN: Duration = Duration::from_secs(60);
-
-/// A time, or a duration from now.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum WantedTime {
-    /// That time.
-    At(Timestamp),
-    /// This long from now.
-    In(Duration),
-}
-
-impl WantedTime {
-    /// Returns the time, in whole microseconds.
-    pub fn after(self, now: Timestamp) -> Timestamp {
-        let time = match self {
-            WantedTime::At(time) => time,
-            WantedTime::In(duration) => now.checked_add(duration).unwrap_or(Timestamp::MAX),
-        };
-        Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
-    }
-}
 
 /// The terms that a sender sets; each goes before what the document says.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -97,8 +78,8 @@ pub enum TermsFault {
     #[error(transparent)]
     Receiver(#[from] WordFault),
     /// An attempt could never succeed.
-    #[error("the timeout must be longer than 0")]
-    NoTime,
+    #[error("{0} must be longer than 0")]
+    NoTime(&'static str),
     /// The retries cannot be worked out.
     #[error(transparent)]
     Retry(#[from] RetryFault),
@@ -213,8 +194,13 @@ impl WantedTerms {
 
     fn check(&self, terms: &Terms, now: Timestamp) -> Result<(), TermsFault> {
         terms.retry.check()?;
-        if self.timeout.is_some_and(|timeout| milliseconds(timeout) == 0) {
-            return Err(TermsFault::NoTime);
+        let limits = [
+            ("the timeout", terms.timeout_ms),
+            ("the time to be claimed", terms.pick_up_within_ms),
+            ("the time to be acknowledged", terms.acknowledge_within_ms),
+        ];
+        if let Some((what, _)) = limits.into_iter().find(|(_, limit)| *limit == Some(0)) {
+            return Err(TermsFault::NoTime(what));
         }
         match (terms.not_before, terms.deadline) {
             (_, Some(end)) if end <= now => Err(TermsFault::DeadlinePassed(end)),
@@ -246,51 +232,4 @@ fn meant(wanted: Option<WantedTime>, known: Option<Timestamp>, accepted_at: Time
     let (Some(wanted @ WantedTime::In(_)), Some(known)) = (wanted, known) else { return None };
     let late = wanted.after(accepted_at).duration_since(known);
     Duration::try_from(late).is_ok_and(|late| late < ACCEPTED_WITHIN).then_some(known)
-}
-
-/// Why a text cannot be a name or a key.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum WordFault {
-    /// It says nothing.
-    #[error("{0} cannot be empty")]
-    Empty(&'static str),
-    /// White space at its ends would be invisible.
-    #[error("{0} must not begin or end with white space")]
-    WhiteSpace(&'static str),
-    /// It would change the terminal that it is shown on.
-    #[error("{0} must not contain control characters")]
-    Control(&'static str),
-    /// It is too long.
-    #[error("{what} must have at most {bytes_max} bytes")]
-    TooLong {
-        /// What it should be.
-        what: &'static str,
-        /// How long it may be.
-        bytes_max: usize,
-    },
-}
-
-/// Reads the name of an agent as its queue has it: `@agent` is a way to address `agent`, not another one.
-pub fn agent_name(name: &str) -> Result<String, WordFault> {
-    plain_name(name.strip_prefix('@').unwrap_or(name))
-}
-
-/// Reads the name of somebody.
-pub fn plain_name(name: &str) -> Result<String, WordFault> {
-    plain_text(name, "the name of an agent", 128)
-}
-
-/// Reads a key.
-pub fn plain_key(key: &str) -> Result<String, WordFault> {
-    plain_text(key, "a key", 256)
-}
-
-fn plain_text(text: &str, what: &'static str, bytes_max: usize) -> Result<String, WordFault> {
-    match text {
-        _ if text.trim().is_empty() => Err(WordFault::Empty(what)),
-        _ if text.trim() != text => Err(WordFault::WhiteSpace(what)),
-        _ if text.contains(char::is_control) => Err(WordFault::Control(what)),
-        _ if text.len() > bytes_max => Err(WordFault::TooLong { what, bytes_max }),
-        _ => Ok(text.to_owned()),
-    }
 }

@@ -42,7 +42,9 @@ impl Engine {
         let begun = Instant::now();
         let (mut outage, mut leniency) = (Outage::default(), Leniency::default());
         loop {
-            // The number comes first: what changes while we look wakes us at once.
+            // The number comes first: what changes while we look wakes us at once. The other way round it could be missed:
+            //
+            //   we: nothing is ready    somebody: sends work    we: wake us at the next change
             let since = self.store.changes();
             let looked: Result<Looked<T>, Problem> = async {
                 if leniency.may_rescue(self.now()) {

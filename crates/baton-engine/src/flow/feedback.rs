@@ -3,8 +3,7 @@
 use baton_protocol::model::{PhaseFindings, Report};
 
 use super::turn::is_stopped;
-use super::values::context;
-use crate::answer;
+use crate::answer::{self, context};
 use crate::failure::Code;
 use crate::handoff::{About, Note, State};
 use crate::handover;

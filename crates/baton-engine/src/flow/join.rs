@@ -10,9 +10,10 @@ use baton_protocol::workflow::Phase;
 use serde_json::{Map, Value, json};
 
 use super::requests::{ARTIFACTS_MAX, Asking, read_back, written_report};
-use super::values::{context, names};
+use super::values::names;
 use super::{FlowFault, PhasePart, enter, gates};
 use crate::Fence;
+use crate::answer::context;
 use crate::definition::LocatedPhase;
 use crate::draft::Draft;
 use crate::expression;

@@ -7,7 +7,7 @@ use baton_protocol::model::terms::{AgentDecision, Outcome};
 use baton_protocol::model::{Document, Report};
 use serde_json::{Map, Value};
 
-use super::values::context;
+use crate::answer::context;
 use crate::people::AgentQuestion;
 
 /// Returns what is asked in the document that a person is shown. Of a blocked agent, what it reported counts: the

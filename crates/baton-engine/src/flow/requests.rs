@@ -16,8 +16,9 @@ use baton_protocol::{Dialect, Hints, convert, read};
 use jiff::Timestamp;
 use serde_json::{Map, Number, Value};
 
-use super::values::{context, names};
+use super::values::names;
 use super::{FlowFault, PhasePart, UnfitDocument, turn};
+use crate::answer::context;
 use crate::definition::LocatedPhase;
 use crate::expression;
 use crate::handoff::WrittenDocument;

@@ -6,9 +6,9 @@ use baton_protocol::wire::{Label, same_word};
 use baton_protocol::workflow::Phase;
 
 use super::feedback::{feedback, note, told, what_failed};
-use super::values::{context, names};
+use super::values::names;
 use super::{FlowFault, PhasePart, complete, enter, gates, stop};
-use crate::answer::{self, Opinion};
+use crate::answer::{self, Opinion, context};
 use crate::definition::LocatedPhase;
 use crate::draft::Draft;
 use crate::expression;

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use baton_protocol::model::{Document, Report, Request};
+use baton_protocol::model::{Document, Request};
 use baton_protocol::{Dialect, model::Artifact};
 use serde_json::{Map, Value, json};
 
 use super::join;
+use crate::answer::context;
 use crate::definition::Definition;
 use crate::handoff::State;
 use crate::run::{Run, TrackedHandoff};
@@ -157,9 +158,4 @@ fn in_package(package: Option<&Request>) -> Map<String, Value> {
         native.pointer(pointer).map(|value| (name.to_owned(), value.clone()))
     };
     members.into_iter().filter_map(member).collect()
-}
-
-/// Returns what a report tells the next agent.
-pub(crate) fn context(report: &Report) -> Option<&str> {
-    report.next_context().or(report.summary.as_deref()).filter(|text| !text.trim().is_empty())
 }

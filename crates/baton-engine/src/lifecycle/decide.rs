@@ -62,6 +62,16 @@ pub enum Decision {
 }
 
 impl Decision {
+    /// Returns the word for it.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Decision::Approve => "approve",
+            Decision::Reject { .. } => "reject",
+            Decision::Answer { .. } => "answer",
+            Decision::Ask { .. } => "ask",
+        }
+    }
+
     /// Returns what has become of it: it was …
     pub fn participle(&self) -> &'static str {
         match self {
@@ -70,6 +80,38 @@ impl Decision {
             Decision::Answer { .. } => "answered",
             Decision::Ask { .. } => "asked about",
         }
+    }
+
+    /// Returns its words; an approval has none.
+    pub fn words(&self) -> Option<&str> {
+        match self {
+            Decision::Approve => None,
+            Decision::Reject { feedback: words }
+            | Decision::Answer { answers: words }
+            | Decision::Ask { question: words } => Some(words),
+        }
+    }
+
+    /// Returns which words are missing, if it has none and needs them.
+    pub fn missing(&self) -> Option<&'static str> {
+        let what = match self {
+            Decision::Approve => return None,
+            Decision::Reject { .. } => "the reason",
+            Decision::Answer { .. } => "the answer",
+            Decision::Ask { .. } => "the question",
+        };
+        self.words().is_some_and(|words| words.trim().is_empty()).then_some(what)
+    }
+
+    /// Returns the same without white space around its words.
+    pub(crate) fn trimmed(mut self) -> Decision {
+        if let Decision::Reject { feedback: words }
+        | Decision::Answer { answers: words }
+        | Decision::Ask { question: words } = &mut self
+        {
+            *words = words.trim().to_owned();
+        }
+        self
     }
 }
 
@@ -123,16 +165,13 @@ impl Decide {
 
     /// Returns what is signed: everything that was decided, about what, in lines that people can read.
     pub fn signed_text(&self, handoff: &HandoffId) -> String {
-        let (word, words) = match &self.decision {
-            Decision::Approve => ("approve", None),
-            Decision::Reject { feedback } => ("reject", Some(feedback)),
-            Decision::Answer { answers } => ("answer", Some(answers)),
-            Decision::Ask { question } => ("ask", Some(question)),
-        };
+        let word = self.decision.verb();
         let mut text = format!("baton decision 1\nhandoff: {handoff}\nshown: {}\ndecision: {word}\n", self.shown.0);
         // Texts are quoted as in JSON: each stays on its line, whatever it contains.
-        for (name, said) in [("words", words), ("note", self.note.as_ref()), ("as", self.label.as_ref())] {
-            text.extend(said.map(|said| format!("{name}: {}\n", serde_json::Value::from(said.as_str()))));
+        for (name, said) in
+            [("words", self.decision.words()), ("note", self.note.as_deref()), ("as", self.label.as_deref())]
+        {
+            text.extend(said.map(|said| format!("{name}: {}\n", serde_json::Value::from(said))));
         }
         text
     }

@@ -61,6 +61,5 @@ pub fn engine(clock: &Arc<StillClock>) -> Engine {
         random: Arc::new(CountingRandom::default()),
         settings: Arc::new(Settings::default()),
         recent: Arc::default(),
-        author: None,
     }
 }

@@ -9,6 +9,7 @@ use super::decision::StoredAuthor;
 use super::document::{StoredFailure, StoredWritten, owned, stored};
 use super::evidence::{StoredExamined, StoredTranscript};
 use super::finite;
+use super::spent::StoredSpent;
 use crate::Fence;
 use crate::evidence::Transcript;
 use crate::handoff::{Digest, WrittenDocument};
@@ -74,7 +75,7 @@ pub(super) struct StoredHeartbeat<'s> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     session: Option<Cow<'s, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    spent: Option<Spent>,
+    spent: Option<StoredSpent>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     author: Option<StoredAuthor<'s>>,
 }
@@ -88,7 +89,7 @@ pub(super) struct StoredReport<'s> {
     #[serde(default, skip_serializing)]
     tokens_used: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    spent: Option<Spent>,
+    spent: Option<StoredSpent>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     skills: Option<Cow<'s, [String]>>,
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
@@ -120,7 +121,7 @@ pub(super) struct StoredFail<'s> {
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     changed: Cow<'s, [String]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    spent: Option<Spent>,
+    spent: Option<StoredSpent>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     skills: Option<Cow<'s, [String]>>,
     #[serde(default, skip_serializing_if = "StoredAgain::is_policy")]
@@ -275,7 +276,14 @@ impl<'s> From<&'s Heartbeat> for StoredHeartbeat<'s> {
         let Heartbeat { fence, lease_ms, baseline, session, spent, author } = heartbeat;
         let author = StoredAuthor::of(author);
         let (baseline, session) = (baseline.as_ref().map(Cow::Borrowed), session.as_ref().map(Cow::from));
-        StoredHeartbeat { fence: *fence, lease_ms: *lease_ms, baseline, session, spent: *spent, author }
+        StoredHeartbeat {
+            fence: *fence,
+            lease_ms: *lease_ms,
+            baseline,
+            session,
+            spent: spent.map(StoredSpent::from),
+            author,
+        }
     }
 }
 
@@ -284,7 +292,7 @@ impl From<StoredHeartbeat<'_>> for Heartbeat {
         let StoredHeartbeat { fence, lease_ms, baseline, session, spent, author } = stored;
         let author = author.map(StoredAuthor::author);
         let (baseline, session) = (baseline.map(Cow::into_owned), session.map(Cow::into_owned));
-        Heartbeat { fence, lease_ms, baseline, session, spent, author }
+        Heartbeat { fence, lease_ms, baseline, session, spent: spent.map(Spent::from), author }
     }
 }
 
@@ -296,7 +304,7 @@ impl<'s> From<&'s HandIn> for StoredReport<'s> {
             ending: ending.into(),
             document: document.into(),
             tokens_used: None,
-            spent: *spent,
+            spent: spent.map(StoredSpent::from),
             skills: skills.as_ref().map(Cow::from),
             changed: changed.into(),
             transcript: transcript.as_ref().map(StoredTranscript::from),
@@ -315,7 +323,7 @@ impl From<StoredReport<'_>> for HandIn {
             fence,
             ending: ending.into(),
             document: document.into(),
-            spent: spent.or_else(older),
+            spent: spent.map(Spent::from).or_else(older),
             skills: skills.map(Cow::into_owned),
             changed: changed.into_owned(),
             transcript: transcript.map(Transcript::from),
@@ -356,7 +364,7 @@ impl<'s> From<&'s Fail> for StoredFail<'s> {
             document: document.as_ref().map(StoredWritten::from),
             dice: *dice,
             changed: changed.into(),
-            spent: *spent,
+            spent: spent.map(StoredSpent::from),
             skills: skills.as_ref().map(Cow::from),
             again: match again {
                 Again::Policy => StoredAgain::Policy,
@@ -379,7 +387,7 @@ impl From<StoredFail<'_>> for Fail {
             document: document.map(WrittenDocument::from),
             dice,
             changed: changed.into_owned(),
-            spent,
+            spent: spent.map(Spent::from),
             skills: skills.map(Cow::into_owned),
             again: match again {
                 StoredAgain::Policy => Again::Policy,

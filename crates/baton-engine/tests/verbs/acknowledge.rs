@@ -7,7 +7,7 @@ use baton_engine::handoff::{Ask, Handoff, State, StateName};
 use baton_engine::lifecycle::Refusal;
 use baton_protocol::Kind;
 
-use crate::bed::{Bed, refused};
+use crate::bed::{Bed, person, refused};
 use crate::documents::{NOT_UNDERSTOOD, REPORT, REQUEST, UNDERSTOOD};
 
 fn is_acknowledged(handoff: &Handoff) -> bool {
@@ -18,7 +18,7 @@ fn is_acknowledged(handoff: &Handoff) -> bool {
 async fn without_a_document_it_is_understood() {
     let bed = Bed::new();
     let claimed = bed.claimed().await;
-    let told = bed.engine.acknowledge(&claimed, claimed.fence, None).await.unwrap().handoff;
+    let told = bed.engine.acknowledge(&claimed, claimed.fence, None, &person()).await.unwrap().handoff;
     assert!(is_acknowledged(&told));
 }
 
@@ -27,13 +27,13 @@ async fn a_document_says_whether_it_was_understood() {
     let bed = Bed::new();
     let claimed = bed.claimed().await;
     let said = bed.valid(UNDERSTOOD);
-    let told = bed.engine.acknowledge(&claimed, claimed.fence, Some(said)).await.unwrap().handoff;
+    let told = bed.engine.acknowledge(&claimed, claimed.fence, Some(said), &person()).await.unwrap().handoff;
     assert!(is_acknowledged(&told));
     let said = bed.valid(NOT_UNDERSTOOD);
-    let asked = bed.engine.acknowledge(&claimed, claimed.fence, Some(said.clone())).await.unwrap();
+    let asked = bed.engine.acknowledge(&claimed, claimed.fence, Some(said.clone()), &person()).await.unwrap();
     assert_eq!(asked.handoff.state, State::AwaitingPerson { ask: Ask::Clarification });
     // Whoever lost the answer asks again.
-    let again = bed.engine.acknowledge(&claimed, claimed.fence, Some(said)).await.unwrap();
+    let again = bed.engine.acknowledge(&claimed, claimed.fence, Some(said), &person()).await.unwrap();
     assert_eq!((again.repeated, again.handoff), (true, asked.handoff));
 }
 
@@ -41,7 +41,8 @@ async fn a_document_says_whether_it_was_understood() {
 async fn only_an_acknowledgment_acknowledges() {
     let bed = Bed::new();
     let claimed = bed.claimed().await;
-    let problem = bed.engine.acknowledge(&claimed, claimed.fence, Some(bed.valid(REPORT))).await.unwrap_err();
+    let problem =
+        bed.engine.acknowledge(&claimed, claimed.fence, Some(bed.valid(REPORT)), &person()).await.unwrap_err();
     assert_eq!(problem, Problem::WrongKind { found: Kind::Report, wanted: Kind::Acknowledgment });
     assert!(!is_acknowledged(&bed.find(&claimed).await));
 }
@@ -50,7 +51,7 @@ async fn only_an_acknowledgment_acknowledges() {
 async fn nobody_acknowledges_without_a_claim() {
     let bed = Bed::new();
     let sent = bed.send(REQUEST, "finder").await;
-    let problem = bed.engine.acknowledge(&sent, sent.fence.next(), None).await.unwrap_err();
+    let problem = bed.engine.acknowledge(&sent, sent.fence.next(), None, &person()).await.unwrap_err();
     assert_eq!(problem, refused(&sent, Refusal::NeverGiven { given: sent.fence.next() }, StateName::Pending));
 }
 
@@ -59,7 +60,7 @@ async fn an_acknowledgment_that_comes_too_late_is_journalled() {
     let bed = Bed::new();
     let claimed = bed.claimed().await;
     bed.report(&claimed, REPORT).await.unwrap();
-    let problem = bed.engine.acknowledge(&claimed, claimed.fence, None).await.unwrap_err();
+    let problem = bed.engine.acknowledge(&claimed, claimed.fence, None, &person()).await.unwrap_err();
     let over = Refusal::Over { given: claimed.fence, state: StateName::Completed };
     assert_eq!(problem, refused(&claimed, over, StateName::Completed));
     assert_eq!(bed.kinds(&claimed).await.last().unwrap(), "refused");
@@ -76,6 +77,6 @@ async fn a_report_counts_only_after_the_acknowledgment_where_one_was_agreed() {
     let problem = bed.report(&claimed, REPORT).await.unwrap_err();
     let refusal = Refusal::NotAcknowledged { given: claimed.fence };
     assert_eq!(problem, refused(&claimed, refusal, StateName::Claimed));
-    bed.engine.acknowledge(&claimed, claimed.fence, None).await.unwrap();
+    bed.engine.acknowledge(&claimed, claimed.fence, None, &person()).await.unwrap();
     assert_eq!(bed.report(&claimed, REPORT).await.unwrap().handoff.state.name(), StateName::Completed);
 }

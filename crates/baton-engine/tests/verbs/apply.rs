@@ -31,7 +31,7 @@ async fn a_refusal_names_the_state_that_the_handoff_is_in_now() {
     let looked_at = bed.send(REQUEST, "finder").await;
     bed.claim("finder").await;
     let claim = Command::Claim(Claim::by("somebody", 1_000));
-    let problem = bed.engine.apply(&looked_at, claim, Vec::new()).await.unwrap_err();
+    let problem = bed.engine.apply(&looked_at, claim, Vec::new(), &person()).await.unwrap_err();
     let wrong = Refusal::WrongState { state: StateName::Claimed, participle: "claimed" };
     assert_eq!(problem, refused(&looked_at, wrong, StateName::Claimed));
 }
@@ -43,7 +43,7 @@ async fn what_was_pruned_is_not_found() {
     bed.engine.cancel(&sent, None, &person()).await.unwrap();
     bed.clock.advance(std::time::Duration::from_secs(1));
     bed.engine.store.remove_run(&sent.run, bed.now(), bed.now()).await.unwrap();
-    let gone = bed.engine.apply(&sent, cancel(), Vec::new()).await.unwrap_err();
+    let gone = bed.engine.apply(&sent, cancel(), Vec::new(), &person()).await.unwrap_err();
     assert_eq!(gone, Problem::Store(StoreError::NotFound(sent.id)));
 }
 
@@ -59,9 +59,9 @@ async fn only_the_driver_reports_about_what_it_works_on() {
         let drivers: Result<AppliedCommand, Problem> =
             Err(Problem::DriversWork { id: handoff.id.clone(), run: run.run.clone() });
         let (fence, failure) = (handoff.fence, Failure::new(Code::timeout(), "late"));
-        assert_eq!(bed.engine.heartbeat(handoff, fence, None).await, drivers);
-        assert_eq!(bed.engine.acknowledge(handoff, fence, None).await, drivers);
-        assert_eq!(bed.engine.fail(handoff, fence, failure, None, Vec::new()).await, drivers);
+        assert_eq!(bed.engine.heartbeat(handoff, fence, None, &person()).await, drivers);
+        assert_eq!(bed.engine.acknowledge(handoff, fence, None, &person()).await, drivers);
+        assert_eq!(bed.engine.fail(handoff, fence, failure, None, Vec::new(), &person()).await, drivers);
         assert_eq!(bed.engine.held(handoff, fence), drivers.clone().map(drop));
         assert_eq!(bed.report(handoff, REPORT).await, drivers);
         // Nor does anybody answer in place of whom its driver finds.

@@ -57,7 +57,7 @@ impl Bed {
     pub(crate) async fn claim(&self, queue: &str) -> Handoff {
         let (agent, claimant) = (queue.to_owned(), "worker".to_owned());
         let wish = ClaimRequest { agent, claimant, lease_ms: 60_000, count: 1, times_itself: false, author: None };
-        self.engine.store.claim(&wish, self.now()).await.unwrap().remove(0).handoff
+        self.engine.claim(&wish, &person()).await.unwrap().remove(0).handoff
     }
 
     /// Sends [`REQUEST`] to `finder`, who claims it.
@@ -78,7 +78,9 @@ impl Bed {
         let following = [handoff.terms.from.clone()];
         let fence = handoff.fence;
         let (request, following) = (&request, &following);
-        self.engine.report(HandedIn { document, request, handoff, following, fence, changed: Vec::new() }, next).await
+        self.engine
+            .report(HandedIn { document, request, handoff, following, fence, changed: Vec::new() }, next, &person())
+            .await
     }
 
     /// Hands in a valid document for a handoff.

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use baton_engine::Handoff;
-use baton_engine::engine::WaitFor;
+use baton_engine::engine::{Caller, Door, WaitFor};
+use baton_engine::journal::Fact;
+use baton_engine::known::Decider;
 use baton_engine::queue::Queue;
 use baton_engine::store::ClaimRequest;
 
-use crate::bed::Bed;
+use crate::bed::{Bed, person};
 use crate::documents::{REQUEST, with};
 
 /// Claims whatever is ready for `finder` now, as a worker that does not wait does.
@@ -15,7 +17,7 @@ async fn claim(bed: &Bed) -> Vec<Handoff> {
     let (agent, claimant) = ("finder".to_owned(), "worker".to_owned());
     let wanted = ClaimRequest { agent, claimant, lease_ms: 60_000, count: 9, times_itself: false, author: None };
     let look = async || {
-        let claimed = bed.engine.store.claim(&wanted, bed.now()).await?;
+        let claimed = bed.engine.claim(&wanted, &person()).await?;
         Ok(Some(claimed).filter(|claimed| !claimed.is_empty()))
     };
     let once = WaitFor { agent: Some("finder"), limit: Some(Duration::ZERO), tell: &|news| panic!("{news:?}") };
@@ -31,6 +33,23 @@ async fn what_is_ready_is_claimed_once() {
     let claimed = claim(&bed).await;
     assert_eq!(claimed.iter().map(|handoff| (&handoff.id, handoff.attempts)).collect::<Vec<_>>(), [(&sent.id, 1)]);
     assert_eq!(claim(&bed).await, []);
+}
+
+#[tokio::test]
+async fn journal_names_whoever_has_a_token_and_no_account_which_agents_share_with_people() {
+    let bed = Bed::new();
+    let token = Caller { decider: Decider::token("bo", "tok-1"), door: Door::Http, ..person() };
+    for (caller, sender) in [(person(), None), (token, Some("bo"))] {
+        let sent = bed.send(&with(REQUEST, "csv-07", &format!("csv-{}", caller.decider.name)), "finder").await;
+        let (agent, claimant) = ("finder".to_owned(), "worker".to_owned());
+        let wanted = ClaimRequest { agent, claimant, lease_ms: 60_000, count: 1, times_itself: false, author: None };
+        let claimed = bed.engine.claim(&wanted, &caller).await.unwrap().remove(0).handoff;
+        bed.engine.heartbeat(&claimed, claimed.fence, None, &caller).await.unwrap();
+        for event in &bed.engine.store.history_of(&sent.id).await.unwrap()[1..] {
+            let Fact::Happened(command) = event.fact().unwrap() else { panic!("{event:?}") };
+            assert_eq!(command.author().map(|author| author.name.as_str()), sender, "{}", event.kind);
+        }
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use baton_engine::failure::{Code, Failure, Transience};
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::Refusal;
 
-use crate::bed::{Bed, refused};
+use crate::bed::{Bed, person, refused};
 
 fn failure(chance: Transience) -> Failure {
     Failure { chance, ..Failure::new(Code::timeout(), "too slow") }
@@ -14,7 +14,8 @@ fn failure(chance: Transience) -> Failure {
 async fn a_transient_failure_is_tried_again_and_a_permanent_one_is_not() {
     let bed = Bed::new();
     let claimed = bed.claimed().await;
-    let fail = async |fence, chance| bed.engine.fail(&claimed, fence, failure(chance), None, Vec::new()).await;
+    let fail =
+        async |fence, chance| bed.engine.fail(&claimed, fence, failure(chance), None, Vec::new(), &person()).await;
     let pending = fail(claimed.fence, Transience::Transient).await.unwrap().handoff;
     assert_eq!(
         (pending.state.name(), pending.last_failure),
@@ -31,7 +32,11 @@ async fn only_the_holder_can_say_that_it_failed() {
     let bed = Bed::new();
     let claimed = bed.claimed().await;
     let given = claimed.fence.next();
-    let problem = bed.engine.fail(&claimed, given, failure(Transience::Permanent), None, Vec::new()).await.unwrap_err();
+    let problem = bed
+        .engine
+        .fail(&claimed, given, failure(Transience::Permanent), None, Vec::new(), &person())
+        .await
+        .unwrap_err();
     assert_eq!(problem, refused(&claimed, Refusal::NeverGiven { given }, StateName::Claimed));
     assert_eq!(bed.find(&claimed).await, claimed);
 }
@@ -40,7 +45,7 @@ async fn only_the_holder_can_say_that_it_failed() {
 async fn the_same_failure_again_is_harmless_and_another_one_is_late_and_journalled() {
     let bed = Bed::new();
     let claimed = bed.claimed().await;
-    let fail = async |failure| bed.engine.fail(&claimed, claimed.fence, failure, None, Vec::new()).await;
+    let fail = async |failure| bed.engine.fail(&claimed, claimed.fence, failure, None, Vec::new(), &person()).await;
     let failed = fail(failure(Transience::Permanent)).await.unwrap();
     let again = fail(failure(Transience::Permanent)).await.unwrap();
     assert_eq!((failed.repeated, again.repeated, again.handoff), (false, true, failed.handoff));

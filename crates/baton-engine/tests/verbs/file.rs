@@ -6,7 +6,7 @@ use baton_engine::handoff::{StateName, WrittenDocument};
 use baton_engine::{Handoff, RunId};
 use baton_protocol::Dialect;
 
-use crate::bed::{Bed, id};
+use crate::bed::{Bed, id, person};
 use crate::documents::{NAMELESS, native, with};
 
 fn refused(text: &str) -> RefusedText {
@@ -28,7 +28,7 @@ async fn file(bed: &Bed, texts: &[&str], end: FiledEnd) -> Handoff {
         refused: texts.iter().map(|text| refused(text)).collect(),
         end,
     };
-    bed.engine.file(work).await.unwrap()
+    bed.engine.file(work, &person()).await.unwrap()
 }
 
 fn done() -> String {

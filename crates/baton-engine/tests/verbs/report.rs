@@ -10,7 +10,7 @@ use baton_engine::store::StoreError;
 use baton_protocol::Kind;
 use baton_protocol::model::Document;
 
-use crate::bed::{Bed, id, refused};
+use crate::bed::{Bed, id, person, refused};
 use crate::documents::{PACKAGE, REPORT, REQUEST, UNDERSTOOD, native, returned, stop, with};
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn a_report_that_does_not_say_how_the_work_ended_is_not_guessed_to_be_comp
     let request = bed.engine.request(&claimed.id).await.unwrap();
     let (request, handoff, fence) = (&request, &claimed, claimed.fence);
     let handed_in = HandedIn { document, request, handoff, following: &[], fence, changed: Vec::new() };
-    assert_eq!(bed.engine.report(handed_in, Vec::new()).await, Err(Problem::NoAnswer(NoAnswer::NoOutcome)));
+    assert_eq!(bed.engine.report(handed_in, Vec::new(), &person()).await, Err(Problem::NoAnswer(NoAnswer::NoOutcome)));
 }
 
 #[tokio::test]

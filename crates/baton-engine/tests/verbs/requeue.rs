@@ -12,7 +12,7 @@ async fn dead(bed: &Bed, task: &str, to: &str) -> Handoff {
     bed.send(&with(REQUEST, "csv-07", task), to).await;
     let claimed = bed.claim(to).await;
     let failure = Failure { chance: Transience::Permanent, ..Failure::new(Code::timeout(), "too slow") };
-    bed.engine.fail(&claimed, claimed.fence, failure, None, Vec::new()).await.unwrap().handoff
+    bed.engine.fail(&claimed, claimed.fence, failure, None, Vec::new(), &person()).await.unwrap().handoff
 }
 
 #[tokio::test]

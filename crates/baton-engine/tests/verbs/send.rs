@@ -75,7 +75,12 @@ async fn terms_that_nobody_can_keep_are_not_agreed_to() {
         ..to_finder()
     };
     assert_eq!(fault(backwards), TermsFault::DeadlineBeforeStart);
-    assert_eq!(fault(WantedTerms { timeout: Some(Duration::ZERO), ..to_finder() }), TermsFault::NoTime);
+    let none = Some(Duration::from_micros(10));
+    assert_eq!(fault(WantedTerms { timeout: none, ..to_finder() }), TermsFault::NoTime("the timeout"));
+    let pick_up = WantedTerms { pick_up_within: none, ..to_finder() };
+    assert_eq!(fault(pick_up), TermsFault::NoTime("the time to be claimed"));
+    let acknowledge = WantedTerms { acknowledge_within: none, ..to_finder() };
+    assert_eq!(fault(acknowledge), TermsFault::NoTime("the time to be acknowledged"));
     let endless = WantedTerms { max_retries: Some(u32::MAX), ..to_finder() };
     assert!(matches!(fault(endless), TermsFault::Retry(_)));
     let unnamed = WantedTerms { to: Some("  ".to_owned()), ..WantedTerms::default() };

@@ -5,8 +5,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use baton_engine::driver::HandInWay;
-use baton_engine::engine::{agent_name, plain_name};
-use baton_engine::lifecycle::LEASE_MS_MAX;
+use baton_engine::engine::{agent_name, parse_duration, parse_lease, plain_name};
 use baton_engine::retry::milliseconds;
 use baton_engine::store::{ClaimRequest, ClaimedHandoff};
 use serde::Deserialize;
@@ -20,7 +19,7 @@ use crate::answer_form::{AnswerForm, stored_claims};
 use crate::event_hub::{HubEvent, WaitEnd, wait_for};
 use crate::event_stream::LOOK_AT_WAITING;
 use crate::host::ClaimBriefing;
-use crate::incoming::{JsonBody, duration, optional, value};
+use crate::incoming::{JsonBody, optional, value};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
@@ -74,13 +73,13 @@ pub(crate) async fn claim(
     principal.works_for(&agent)?;
     let wanted = ClaimRequest {
         claimant: optional("/claimant", new.claimant.as_deref(), plain_name)?.unwrap_or_else(|| principal.name.clone()),
-        lease_ms: milliseconds(optional("/lease", new.lease.as_deref(), lease)?.unwrap_or(LEASE)),
+        lease_ms: milliseconds(optional("/lease", new.lease.as_deref(), parse_lease)?.unwrap_or(LEASE)),
         count: count(new.count)?,
         times_itself: new.times_itself.unwrap_or(false),
         agent,
         author: None,
     };
-    let wait = optional("/wait", new.wait.as_deref(), duration)?.unwrap_or_default().min(WAIT_MAX);
+    let wait = optional("/wait", new.wait.as_deref(), parse_duration)?.unwrap_or_default().min(WAIT_MAX);
     let claimed = claim_within(&server, &principal, &wanted, wait).await?;
     claimed.iter().for_each(|claimed| server.claimed.remember(claimed));
     if form == AnswerForm::Stored {
@@ -111,11 +110,11 @@ async fn claim_within(
     wanted: &ClaimRequest,
     limit: Duration,
 ) -> Result<Vec<ClaimedHandoff>, ProblemJson> {
-    let (engine, end) = (principal.engine(server), Instant::now() + limit);
+    let (caller, end) = (principal.caller(), Instant::now() + limit);
     // Before the first look: what happens while we look is heard.
     let mut live = server.hub.listen();
     loop {
-        let claimed = engine.claim(wanted).await?;
+        let claimed = server.engine.claim(wanted, &caller).await?;
         if !claimed.is_empty() || Instant::now() >= end {
             return Ok(claimed);
         }
@@ -139,16 +138,6 @@ async fn claim_within(
                 break;
             }
         }
-    }
-}
-
-/// Reads the length of a lease.
-pub(super) fn lease(text: &str) -> Result<Duration, String> {
-    let lease = duration(text)?;
-    match milliseconds(lease) {
-        0 => Err("a lease of no time ends at once".to_owned()),
-        1..=LEASE_MS_MAX => Ok(lease),
-        _ => Err(format!("a lease has at most {} seconds", LEASE_MS_MAX / 1_000)),
     }
 }
 

@@ -5,8 +5,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use baton_engine::RunId;
-use baton_engine::engine::InboxPlace;
-use baton_engine::handoff::{Digest, Handoff};
+use baton_engine::engine::{GivenDecision, InboxPlace};
+use baton_engine::handoff::Handoff;
 use baton_engine::known::LABEL_BYTES_MAX;
 use baton_engine::lifecycle::{Decide, Decision};
 use baton_engine::ssh::Signature;
@@ -17,7 +17,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{conditional, limit};
 use crate::access::Principal;
-use crate::acting::{self, SentDecision};
+use crate::acting;
 use crate::answer_form::AnswerForm;
 use crate::incoming::{InPath, JsonBody, Search, optional};
 use crate::problem_json::ProblemJson;
@@ -65,7 +65,7 @@ pub(crate) async fn show(
     InPath(id): InPath<String>,
     headers: HeaderMap,
 ) -> Result<Response, ProblemJson> {
-    let handoff = server.visible(&principal, &id).await?;
+    let handoff = acting::asked(&server, &principal, &id).await?;
     let Some(question) = server.engine.question(&handoff).await? else {
         return Err(nothing_asked(&server, &handoff).await);
     };
@@ -89,7 +89,7 @@ pub(crate) struct NewDecision {
     decision: DecisionWord,
     /// What must be done differently, the answer or the choice, or the question; nothing for `approve`.
     text: Option<String>,
-    /// What was looked at: `digest` of the gate.
+    /// What was looked at: `digest` of the gate, or at least 12 characters of it.
     #[serde(default)]
     #[schema(required = true)]
     shown: String,
@@ -134,21 +134,20 @@ pub(crate) async fn decide(
     JsonBody(new): JsonBody<NewDecision>,
 ) -> Result<Json<Value>, ProblemJson> {
     acting::is_known(&principal)?;
-    let handoff = server.visible(&principal, &id).await?;
-    let shown = Digest(new.shown.trim().to_lowercase());
-    if shown.0.is_empty() {
+    let handoff = acting::asked(&server, &principal, &id).await?;
+    if new.shown.trim().is_empty() {
         let detail = "`shown` is missing: a decision names what was looked at";
         let hint = format!("send the `digest` of GET /api/v1/gates/{} as `shown`", handoff.id);
         return Err(ProblemJson::bad_value("/shown", detail).hint(hint));
     }
-    let sent = SentDecision {
-        decision: decision(&new)?,
-        shown,
+    let given = GivenDecision {
+        decision: decision(new.decision, new.text.unwrap_or_default()),
+        shown: new.shown,
         label: optional("/as", new.label.as_deref(), label)?,
         signature: optional("/signature", new.signature.as_deref(), Signature::read)?,
         note: new.note,
     };
-    match acting::decide(&server, &principal, &handoff, sent).await {
+    match acting::decide(&server, &principal, &handoff, given).await {
         Ok(applied) => Ok(Json(form.applied(&server, &applied))),
         Err(unrecorded) => match unrecorded.decided {
             Some((decide, at)) => Err(unrecorded.problem.with("decided", as_json(&decide, at))),
@@ -163,17 +162,13 @@ fn label(text: &str) -> Result<String, String> {
     if is_line { Ok(text.trim().to_owned()) } else { Err(format!("one line of at most {LABEL_BYTES_MAX} bytes")) }
 }
 
-fn decision(new: &NewDecision) -> Result<Decision, ProblemJson> {
-    let text = |missing: &str| match new.text.as_deref().map(str::trim) {
-        Some(text) if !text.is_empty() => Ok(text.to_owned()),
-        _ => Err(ProblemJson::bad_value("/text", format!("`text` is missing: {missing}"))),
-    };
-    Ok(match new.decision {
+fn decision(word: DecisionWord, text: String) -> Decision {
+    match word {
         DecisionWord::Approve => Decision::Approve,
-        DecisionWord::Reject => Decision::Reject { feedback: text("say what must change")? },
-        DecisionWord::Answer => Decision::Answer { answers: text("give the answer")? },
-        DecisionWord::Ask => Decision::Ask { question: text("say what you want to know")? },
-    })
+        DecisionWord::Reject => Decision::Reject { feedback: text },
+        DecisionWord::Answer => Decision::Answer { answers: text },
+        DecisionWord::Ask => Decision::Ask { question: text },
+    }
 }
 
 fn as_json(decide: &Decide, at: Timestamp) -> Value {
@@ -181,11 +176,6 @@ fn as_json(decide: &Decide, at: Timestamp) -> Value {
         "by": decide.who(),
         "door": decide.door,
         "at": at,
-        "decision": match decide.decision {
-            Decision::Approve => "approve",
-            Decision::Reject { .. } => "reject",
-            Decision::Answer { .. } => "answer",
-            Decision::Ask { .. } => "ask",
-        },
+        "decision": decide.decision.verb(),
     })
 }

@@ -1,14 +1,16 @@
 //! A request as it comes in: a document, and the terms that the sender sets.
 
-use baton_engine::Priority;
-use baton_engine::engine::{NewHandoff, ValidDocument, WantedTerms, Yardstick, agent_name, plain_key, plain_name};
+use baton_engine::engine::{
+    NewHandoff, ValidDocument, WantedTerms, Yardstick, agent_name, parse_duration, parse_moment, parse_priority,
+    plain_key, plain_name,
+};
 use baton_engine::{HandoffId, RunId};
 use baton_protocol::Kind;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::incoming::{GivenDocument, duration, moment, optional, value};
+use crate::incoming::{GivenDocument, optional, value};
 use crate::problem_json::ProblemJson;
 
 /// A request to an agent.
@@ -77,25 +79,20 @@ impl NewRequest {
         Ok(WantedTerms {
             to: optional("/to", self.to.as_deref(), agent_name)?,
             from: optional("/from", self.from.as_deref(), plain_name)?,
-            priority: optional("/priority", self.priority.as_deref(), priority)?,
+            priority: optional("/priority", self.priority.as_deref(), parse_priority)?,
             key: match key {
                 Some(key) => Some(value("/key", plain_key(key))?),
                 None => optional("/key", self.key.as_deref(), plain_key)?,
             },
-            not_before: optional("/not_before", self.not_before.as_deref(), moment)?,
-            deadline: optional("/deadline", self.deadline.as_deref(), moment)?,
-            timeout: optional("/timeout", self.timeout.as_deref(), duration)?,
-            pick_up_within: optional("/pick_up_within", self.pick_up_within.as_deref(), duration)?,
-            acknowledge_within: optional("/acknowledge_within", self.acknowledge_within.as_deref(), duration)?,
+            not_before: optional("/not_before", self.not_before.as_deref(), parse_moment)?,
+            deadline: optional("/deadline", self.deadline.as_deref(), parse_moment)?,
+            timeout: optional("/timeout", self.timeout.as_deref(), parse_duration)?,
+            pick_up_within: optional("/pick_up_within", self.pick_up_within.as_deref(), parse_duration)?,
+            acknowledge_within: optional("/acknowledge_within", self.acknowledge_within.as_deref(), parse_duration)?,
             max_retries: self.max_retries,
-            retry_delay: optional("/retry_delay", self.retry_delay.as_deref(), duration)?,
+            retry_delay: optional("/retry_delay", self.retry_delay.as_deref(), parse_duration)?,
             backoff: self.backoff,
             jitter: self.jitter,
         })
     }
-}
-
-fn priority(word: &str) -> Result<Priority, String> {
-    let known = ["low", "normal", "high", "critical"];
-    Priority::parse(word).ok_or_else(|| baton_protocol::wire::suggest(word, &known))
 }

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use baton_engine::Fence;
-use baton_engine::engine::{AppliedCommand, HandedIn, Yardstick};
+use baton_engine::engine::{AppliedCommand, HandedIn, Yardstick, parse_lease};
 use baton_engine::failure::{Code, Failure, Transience};
 use baton_engine::handoff::Handoff;
 use baton_engine::lifecycle::Accept;
@@ -13,7 +13,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::claims::lease;
 use super::handoffs::wanted;
 use super::terms::NewRequest;
 use crate::access::Principal;
@@ -78,7 +77,12 @@ pub(crate) async fn acknowledge(
         }
         None => None,
     };
-    Ok(Json(form.applied(&server, &principal.engine(&server).acknowledge(&handoff, Fence(new.fence), given).await?)))
+    Ok(Json(
+        form.applied(
+            &server,
+            &server.engine.acknowledge(&handoff, Fence(new.fence), given, &principal.caller()).await?,
+        ),
+    ))
 }
 
 /// A sign of life.
@@ -102,8 +106,10 @@ pub(crate) async fn heartbeat(
     JsonBody(new): JsonBody<NewHeartbeat>,
 ) -> Result<Json<Value>, ProblemJson> {
     let handoff = worked_on(&server, &principal, &id).await?;
-    let lease = optional("/lease", new.lease.as_deref(), lease)?;
-    Ok(Json(form.applied(&server, &principal.engine(&server).heartbeat(&handoff, Fence(new.fence), lease).await?)))
+    let lease = optional("/lease", new.lease.as_deref(), parse_lease)?;
+    Ok(Json(
+        form.applied(&server, &server.engine.heartbeat(&handoff, Fence(new.fence), lease, &principal.caller()).await?),
+    ))
 }
 
 /// What came out of an attempt.
@@ -154,7 +160,7 @@ pub(crate) async fn report(
         fence,
         changed: server.host.changed(&handoff, fence).await,
     };
-    Ok(Json(form.applied(&server, &principal.engine(&server).report(handed_in, next).await?)))
+    Ok(Json(form.applied(&server, &server.engine.report(handed_in, next, &principal.caller()).await?)))
 }
 
 /// Makes the handoff that comes next, in the same run. Whoever sends it may do no more than with a request of its own.
@@ -215,7 +221,10 @@ pub(crate) async fn fail(
     };
     let fence = Fence(new.fence);
     let changed = server.host.changed(&handoff, fence).await;
-    Ok(Json(form.applied(&server, &principal.engine(&server).fail(&handoff, fence, failure, document, changed).await?)))
+    Ok(Json(form.applied(
+        &server,
+        &server.engine.fail(&handoff, fence, failure, document, changed, &principal.caller()).await?,
+    )))
 }
 
 /// Why something is called off.

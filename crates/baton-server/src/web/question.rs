@@ -3,7 +3,8 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use baton_engine::handoff::{Digest, Handoff, StateName};
+use baton_engine::engine::GivenDecision;
+use baton_engine::handoff::{Handoff, StateName};
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::Question;
 use baton_page::question::{self, QuestionPage, SentAnswer, field};
@@ -15,7 +16,7 @@ use super::answering::{fragments, html, text};
 use super::form::{SentForm, see};
 use super::handoff::{exhibits, files};
 use super::visitor::Visitor;
-use crate::acting::{self, SentDecision};
+use crate::acting;
 use crate::incoming::{InPath, Search};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
@@ -99,7 +100,7 @@ pub(super) async fn decide(
         choice: form.field(field::CHOICE).to_owned(),
         note: form.field(field::NOTE).to_owned(),
     };
-    let shown = Digest(form.field(field::SHOWN).to_lowercase());
+    let shown = form.field(field::SHOWN).to_owned();
     let decision = match decision(&answer) {
         Ok(decision) => decision,
         Err(why) => {
@@ -107,8 +108,8 @@ pub(super) async fn decide(
             return again(&server, &visitor, &handoff, &answer, StatusCode::UNPROCESSABLE_ENTITY).await;
         }
     };
-    let sent = SentDecision { decision, shown, note: form.optional(field::NOTE), label: None, signature: None };
-    match acting::decide(&server, principal, &handoff, sent).await {
+    let given = GivenDecision { decision, shown, note: form.optional(field::NOTE), label: None, signature: None };
+    match acting::decide(&server, principal, &handoff, given).await {
         Ok(applied) => Ok(see(&place_after(&applied.handoff))),
         Err(unrecorded) if unrecorded.problem.status().is_server_error() => Err(unrecorded.problem),
         Err(unrecorded) => {
@@ -147,18 +148,20 @@ fn place_after(handoff: &Handoff) -> String {
     }
 }
 
+/// Reads what was decided. Whether it needs words, and what they mean, is for the engine to say.
 fn decision(answer: &SentAnswer) -> Result<Decision, &'static str> {
-    let words = |missing| if answer.words.is_empty() { Err(missing) } else { Ok(answer.words.clone()) };
+    let words = answer.words.clone();
     match answer.decision.as_str() {
         "approve" => Ok(Decision::Approve),
-        "reject" => words("say what must change").map(|feedback| Decision::Reject { feedback }),
-        "ask" => words("write your question").map(|question| Decision::Ask { question }),
-        "answer" => match (answer.choice.is_empty(), answer.words.is_empty()) {
-            (true, true) => Err("choose one, or write an answer"),
-            (false, true) => Ok(Decision::Answer { answers: answer.choice.clone() }),
-            (true, false) => Ok(Decision::Answer { answers: answer.words.clone() }),
-            (false, false) => Ok(Decision::Answer { answers: format!("{}\n\n{}", answer.choice, answer.words) }),
-        },
+        "reject" => Ok(Decision::Reject { feedback: words }),
+        "ask" => Ok(Decision::Ask { question: words }),
+        "answer" => Ok(Decision::Answer {
+            answers: match (answer.choice.is_empty(), words.is_empty()) {
+                (false, false) => format!("{}\n\n{words}", answer.choice),
+                (false, true) => answer.choice.clone(),
+                (true, _) => words,
+            },
+        }),
         _ => Err("choose what to do: approve, reject, answer or ask"),
     }
 }

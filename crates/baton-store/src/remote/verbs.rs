@@ -3,7 +3,7 @@
 
 use baton_engine::failure::Transience;
 use baton_engine::handoff::{Terms, WrittenDocument};
-use baton_engine::lifecycle::{Accept, Acknowledge, Command, Decide, Decision, Fail, HandIn, Heartbeat};
+use baton_engine::lifecycle::{Accept, Acknowledge, Command, Decide, Fail, HandIn, Heartbeat};
 use baton_engine::store::{ClaimRequest, StoreError, TransactionStep};
 use baton_engine::{Fence, HandoffId, RunId};
 use serde_json::{Value, json};
@@ -129,15 +129,9 @@ fn with_document(fence: Fence, document: &WrittenDocument) -> Value {
 }
 
 fn decided(decide: &Decide) -> Value {
-    let (decision, text) = match &decide.decision {
-        Decision::Approve => ("approve", None),
-        Decision::Reject { feedback } => ("reject", Some(feedback)),
-        Decision::Answer { answers } => ("answer", Some(answers)),
-        Decision::Ask { question } => ("ask", Some(question)),
-    };
     json!({
-        "decision": decision,
-        "text": text,
+        "decision": decide.decision.verb(),
+        "text": decide.decision.words(),
         "shown": decide.shown,
         "note": decide.note,
         "as": decide.label,

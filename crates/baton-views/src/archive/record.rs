@@ -7,7 +7,7 @@ use baton_engine::evidence::ExaminedClaim;
 use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::known::CommandAuthor;
-use baton_engine::lifecycle::{Command, Decision, Ending, Verdict};
+use baton_engine::lifecycle::{Command, Ending, Verdict};
 use baton_protocol::Dialect;
 use serde_json::{Map, Value, json};
 
@@ -112,12 +112,7 @@ fn ending(ending: &Ending) -> &'static str {
 fn decision(fact: &Fact) -> Option<Map<String, Value>> {
     let (by, what, text) = match fact {
         Fact::Happened(Command::Decide(decide)) => {
-            let (what, text) = match &decide.decision {
-                Decision::Approve => ("approve", None),
-                Decision::Reject { feedback } => ("reject", Some(feedback.clone())),
-                Decision::Answer { answers } => ("answer", Some(answers.clone())),
-                Decision::Ask { question } => ("ask", Some(question.clone())),
-            };
+            let (what, text) = (decide.decision.verb(), decide.decision.words());
             let mut told = object([("by", decide.by.clone().into()), ("decision", what.into())]);
             told.extend(decide.label.clone().map(|label| ("as".to_owned(), label.into())));
             told.insert("known".to_owned(), form::known(&decide.known));

@@ -10,6 +10,7 @@ use clap::Args;
 use super::check::parse_dialect;
 use crate::briefer;
 use crate::command_error::{CommandError, Exit};
+use crate::guard;
 use crate::intake::Intake;
 use crate::output::Output;
 use crate::store::{Access, Session, StoreOptions};
@@ -61,7 +62,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             }
             None => None,
         };
-        let applied = session.engine.acknowledge(&handoff, options.fence, given).await?;
+        let applied = session.engine.acknowledge(&handoff, options.fence, given, &guard::anybody()).await?;
         session.tell(&applied, options.json, output)?;
         match applied.handoff.state.name() {
             StateName::AwaitingPerson => Ok(Exit::Waiting),

@@ -45,9 +45,6 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         Some(file) => Some(read(file)?),
         None => text,
     };
-    if answer.as_ref().is_some_and(|answer| answer.trim().is_empty()) {
-        return Err(CommandError::usage("the answer is empty"));
-    }
     let wanted = match &options.choice {
         Some(choice) => Wanted::Choose(choice.clone()),
         None => Wanted::Answer(answer),

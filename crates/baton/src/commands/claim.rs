@@ -7,24 +7,23 @@ use baton_agents::workspace::WorkspaceFolder;
 use baton_engine::driver::HandInWay;
 use baton_engine::engine::{StoreNews, WaitFor};
 use baton_engine::handoff::{Handoff, WrittenDocument};
-use baton_engine::lifecycle::{Command, LEASE_MS_MAX};
+use baton_engine::lifecycle::Command;
 use baton_engine::retry::milliseconds;
 use baton_engine::store::{ClaimRequest, ClaimedHandoff, Order};
 use baton_protocol::convert::{self, Form};
 use baton_protocol::wire::closest;
 use baton_protocol::{Dialect, Hints, Kind, printable};
-use baton_views::words::briefly;
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::check::parse_dialect;
 use crate::briefing::{self, Briefing};
 use crate::command_error::{CommandError, Exit};
-use crate::moment::parse_duration;
 use crate::output::Output;
-use crate::sending::{parse_agent, parse_name};
 use crate::store::{Access, Session, StoreOptions};
-use crate::{briefer, render, user};
+use crate::{briefer, guard, render, user};
+use baton_engine::engine::{agent_name, plain_name};
+use baton_engine::engine::{parse_duration, parse_lease};
 
 /// Claim what waits for an agent
 ///
@@ -44,10 +43,10 @@ baton claim --agent reviewer --wait 30s --dialect native > request.json\n  baton
 )]
 pub(crate) struct Options {
     /// The agent that works
-    #[arg(long, value_name = "AGENT", value_parser = parse_agent)]
+    #[arg(long, value_name = "AGENT", value_parser = agent_name)]
     agent: String,
     /// Who works, for the record [default: user, host and process]
-    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    #[arg(long, value_name = "NAME", value_parser = plain_name)]
     claimant: Option<String>,
     /// How long without a heartbeat
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_lease, allow_hyphen_values = true)]
@@ -74,16 +73,6 @@ pub(crate) struct Options {
     store: StoreOptions,
 }
 
-/// Reads the length of a lease, for clap.
-pub(crate) fn parse_lease(text: &str) -> Result<Duration, String> {
-    let lease = parse_duration(text)?;
-    match milliseconds(lease) {
-        0 => Err("the lease must be longer than 0".to_owned()),
-        1..=LEASE_MS_MAX => Ok(lease),
-        _ => Err(format!("the lease must be at most {}", briefly(Duration::from_millis(LEASE_MS_MAX)))),
-    }
-}
-
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     if let Some(dialect) = options.dialect.filter(|dialect| !dialect.has(Kind::Request)) {
         return Err(CommandError::usage(format!("the dialect {dialect} has no requests")));
@@ -98,12 +87,12 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         times_itself: false,
         author: None,
     };
-    let limit = options.wait.unwrap_or(Some(Duration::ZERO));
+    let (limit, caller) = (options.wait.unwrap_or(Some(Duration::ZERO)), guard::anybody());
     session.run(async {
         let heard = |news: StoreNews<'_>| output.store_news(news);
         let waiting = WaitFor { agent: Some(&options.agent), limit, tell: &heard };
         let claimed = session.engine.wait_for(waiting, async || {
-            let claimed = session.engine.claim(&wish).await?;
+            let claimed = session.engine.claim(&wish, &caller).await?;
             Ok(Some(claimed).filter(|claimed| !claimed.is_empty()))
         });
         let claimed = claimed.await?.unwrap_or_default();
@@ -296,7 +285,7 @@ fn tell_plainly(options: &Options, work: &ClaimedWork, session: &Session, output
 /// Gives up a handoff whose prompt cannot be made, as the driver does: no attempt would change that.
 async fn give_up(session: &Session, handoff: &Handoff, why: &str) -> Result<CommandError, CommandError> {
     let fail = Command::Fail(briefing::no_prompt(handoff.fence, why));
-    let given_up = session.engine.apply(handoff, fail, Vec::new()).await?.handoff;
+    let given_up = session.engine.apply(handoff, fail, Vec::new(), &guard::anybody()).await?.handoff;
     let state = baton_views::handoff::state(&given_up, session.now());
     Ok(CommandError::no(format!("{}: its prompt cannot be made: {why}; it is {state}", handoff.id)))
 }

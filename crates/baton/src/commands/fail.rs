@@ -12,7 +12,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::intake::Intake;
 use crate::output::Output;
 use crate::store::{Access, Session, StoreOptions};
-use crate::{briefer, briefing};
+use crate::{briefer, briefing, guard};
 
 /// Report that the attempt at a claimed handoff failed
 ///
@@ -71,7 +71,8 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let Some(taken) = intake.take(&files, Kind::Report, options.json, output)? else { return Ok(Exit::No) };
         let document = taken.into_iter().next().map(|taken| taken.valid.written);
         let changed = briefing::changed_since_claimed(&handoff, definition.as_ref(), session.state.as_ref()).await;
-        let applied = session.engine.fail(&handoff, options.fence, failure, document, changed).await?;
+        let (fence, caller) = (options.fence, guard::anybody());
+        let applied = session.engine.fail(&handoff, fence, failure, document, changed, &caller).await?;
         session.tell(&applied, options.json, output)?;
         Ok(Exit::Done)
     })

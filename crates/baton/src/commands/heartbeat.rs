@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use baton_engine::Fence;
+use baton_engine::engine::parse_lease;
 use clap::Args;
 
-use super::claim::parse_lease;
 use crate::command_error::{CommandError, Exit};
+use crate::guard;
 use crate::output::Output;
 use crate::store::{Access, Session, StoreOptions};
 
@@ -36,7 +37,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
         let handoff = session.engine.resolve(&options.id).await?;
-        let applied = session.engine.heartbeat(&handoff, options.fence, options.lease).await?;
+        let applied = session.engine.heartbeat(&handoff, options.fence, options.lease, &guard::anybody()).await?;
         session.tell(&applied, options.json, output)?;
         Ok(Exit::Done)
     })

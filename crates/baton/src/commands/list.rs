@@ -9,8 +9,8 @@ use serde_json::json;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::render;
-use crate::sending::parse_agent;
 use crate::store::{Access, Session, StoreOptions};
+use baton_engine::engine::agent_name;
 
 /// List handoffs, the newest first
 #[derive(Debug, Args)]
@@ -18,7 +18,7 @@ use crate::store::{Access, Session, StoreOptions};
 baton list --state awaiting_person --json\n  baton list --limit 20 --after csv-07.research")]
 pub(crate) struct Options {
     /// Only those of this agent
-    #[arg(long, value_name = "AGENT", value_parser = parse_agent)]
+    #[arg(long, value_name = "AGENT", value_parser = agent_name)]
     agent: Option<String>,
     /// Only those in this state; can be repeated
     #[arg(long = "state", value_name = "STATE", value_parser = parse_state)]

@@ -13,9 +13,9 @@ use crate::archive::{Archive, TOGETHER};
 use crate::command_error::{CommandError, Exit};
 use crate::commands::audit;
 use crate::guard;
-use crate::moment::parse_duration;
 use crate::output::Output;
 use crate::store::{Access, Session, StoreOptions};
+use baton_engine::engine::parse_duration;
 
 /// Remove runs that were finished long ago, after archiving them
 ///

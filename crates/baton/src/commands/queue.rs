@@ -12,8 +12,8 @@ use crate::guard;
 use crate::output::Output;
 use crate::render::columns::{tinted, widest};
 use crate::render::sheet::Paint;
-use crate::sending::parse_agent;
 use crate::store::{Access, Session, StoreOptions};
+use baton_engine::engine::agent_name;
 
 /// Show, pause, resume or limit the queues of agents
 ///
@@ -45,7 +45,7 @@ struct Listing {
 #[derive(Debug, Args)]
 struct Which {
     /// The agent
-    #[arg(value_name = "AGENT", value_parser = parse_agent)]
+    #[arg(value_name = "AGENT", value_parser = agent_name)]
     agent: String,
     #[command(flatten)]
     list: Listing,

@@ -16,7 +16,7 @@ use crate::intake::{Intake, TakenDocument};
 use crate::output::Output;
 use crate::sending::{self, TermOptions};
 use crate::store::{Access, Session, StoreOptions};
-use crate::{briefer, briefing};
+use crate::{briefer, briefing, guard};
 
 /// Hand in the report of a claimed handoff
 ///
@@ -96,7 +96,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             fence: options.fence,
             changed: briefing::changed_since_claimed(&handoff, definition, session.state.as_ref()).await,
         };
-        let applied = match session.engine.report(handed_in, next).await {
+        let applied = match session.engine.report(handed_in, next, &guard::anybody()).await {
             Ok(applied) => applied,
             Err(Problem::NotComplete) => {
                 return Err(CommandError::no(

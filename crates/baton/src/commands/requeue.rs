@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::command_error::{CommandError, Exit};
 use crate::guard;
 use crate::output::Output;
-use crate::sending::parse_agent;
 use crate::store::{Access, Session, StoreOptions};
+use baton_engine::engine::agent_name;
 
 /// Bring back handoffs that failed, were cancelled or are blocked
 ///
@@ -25,7 +25,7 @@ pub(crate) struct Options {
     #[arg(long, requires = "agent")]
     all: bool,
     /// The agent
-    #[arg(long, value_name = "AGENT", requires = "all", value_parser = parse_agent)]
+    #[arg(long, value_name = "AGENT", requires = "all", value_parser = agent_name)]
     agent: Option<String>,
     /// A note for the agent that claims it
     #[arg(long, value_name = "TEXT")]

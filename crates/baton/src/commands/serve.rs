@@ -16,10 +16,10 @@ use tokio::sync::watch;
 
 use crate::command_error::{CommandError, Exit};
 use crate::config::PublicUrl;
-use crate::moment::parse_duration;
 use crate::output::Output;
 use crate::serving::{ServedRuns, ServerMachine};
 use crate::store::{Access, Session, StoreOptions};
+use baton_engine::engine::parse_duration;
 
 /// Serve the page and the HTTP API over a store, and drive runs
 ///

@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use crate::command_error::{CommandError, Exit};
 use crate::guard;
-use crate::moment::parse_duration;
 use crate::output::Output;
 use crate::random;
 use crate::render::columns::columns;
-use crate::sending::{parse_agent, parse_name};
 use crate::store::{Access, Session, StoreOptions};
+use baton_engine::engine::parse_duration;
+use baton_engine::engine::{agent_name, plain_name};
 
 /// Create, list and revoke the tokens of `baton serve`
 ///
@@ -54,10 +54,10 @@ struct CreateOptions {
     #[arg(long, value_name = "ROLE", value_parser = parse_role)]
     role: AccessRole,
     /// The agent that it works for; needed for the role agent
-    #[arg(long, value_name = "AGENT", value_parser = parse_agent)]
+    #[arg(long, value_name = "AGENT", value_parser = agent_name)]
     agent: Option<String>,
     /// Whose it is, for the journal [default: the agent, or your account]
-    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    #[arg(long, value_name = "NAME", value_parser = plain_name)]
     name: Option<String>,
     /// How long it works [default: until it is revoked]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]

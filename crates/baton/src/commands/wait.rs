@@ -11,9 +11,9 @@ use clap::Args;
 use serde_json::json;
 
 use crate::command_error::{CommandError, Exit};
-use crate::moment::parse_duration;
 use crate::output::Output;
 use crate::store::{Access, Session, StoreOptions};
+use baton_engine::engine::parse_duration;
 
 /// Wait until handoffs are finished
 ///

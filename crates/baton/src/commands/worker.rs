@@ -6,19 +6,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_agents::workspace::WorkspaceFolder;
-use baton_engine::lifecycle::LEASE_MS_MAX;
+use baton_engine::engine;
 use baton_host::find_program;
 use baton_store::Location;
 use clap::Args;
 
 use super::claim::tell_other_queues;
 use crate::command_error::{CommandError, Exit};
-use crate::moment::parse_duration;
 use crate::output::Output;
-use crate::sending::{parse_agent, parse_name};
 use crate::store::{Access, Session, StoreOptions};
 use crate::user;
 use crate::worker::{Assignment, Until, Worker};
+use baton_engine::engine::parse_duration;
+use baton_engine::engine::{agent_name, plain_name};
 
 /// Claim handoffs for an agent and run a command for each
 ///
@@ -40,7 +40,7 @@ baton worker --agent builder --concurrency 4 --timeout 30m --log-dir logs -- cla
 baton worker --agent reviewer --drain -- ./review.sh")]
 pub(crate) struct Options {
     /// The agent to work for
-    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
+    #[arg(long, value_name = "NAME", value_parser = agent_name)]
     agent: String,
     /// How many handoffs to work on at the same time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -62,7 +62,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
     /// Who works, for the record [default: user, host and process]
-    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    #[arg(long, value_name = "NAME", value_parser = plain_name)]
     claimant: Option<String>,
     /// Write the standard error of each command to a file in this folder, instead of passing it on
     #[arg(long, value_name = "DIR")]
@@ -122,17 +122,16 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     })
 }
 
+/// Reads the length of a lease; a worker must be able to extend it in time.
 fn parse_lease(text: &str) -> Result<Duration, String> {
-    let lease = parse_duration(text)?;
-    let most = Duration::from_millis(LEASE_MS_MAX);
-    match (LEASE_MIN..=most).contains(&lease) {
-        true => Ok(lease),
-        false => Err(format!("a lease is between 100ms and 24h, not {text}")),
+    match engine::parse_lease(text).map_err(|fault| fault.to_string())? {
+        lease if lease < LEASE_MIN => Err(format!("the lease of a worker must be at least 100ms, not {text}")),
+        lease => Ok(lease),
     }
 }
 
 fn parse_time_limit(text: &str) -> Result<Duration, String> {
-    match parse_duration(text)? {
+    match parse_duration(text).map_err(|fault| fault.to_string())? {
         Duration::ZERO => Err("the duration must be longer than 0".to_owned()),
         limit => Ok(limit),
     }

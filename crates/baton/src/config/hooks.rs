@@ -11,7 +11,7 @@ use toml::Spanned;
 
 use super::located;
 use crate::command_error::CommandError;
-use crate::moment::parse_duration;
+use baton_engine::engine::parse_duration;
 
 /// How long a command of `verify` may take unless it says otherwise.
 const VERIFY_TIME: Duration = Duration::from_secs(10 * 60);
@@ -128,7 +128,7 @@ fn check(entry: VerifyEntry) -> Result<CheckCommand, String> {
     if run.trim().is_empty() {
         return Err("there is nothing to run".to_owned());
     }
-    let timeout = timeout.map_or(Ok(VERIFY_TIME), |text| parse_duration(&text))?;
+    let timeout = timeout.map_or(Ok(VERIFY_TIME), |text| parse_duration(&text)).map_err(|fault| fault.to_string())?;
     let name = name.unwrap_or_else(|| run.clone());
     Ok(CheckCommand { name, words: vec!["sh".to_owned(), "-c".to_owned(), run], timeout, ..CheckCommand::default() })
 }

@@ -28,7 +28,7 @@ use crate::command_error::CommandError;
 use crate::config::{self, Config, HookContract};
 use crate::output::Output;
 use crate::store::{Access, Session, StoreOptions, place};
-use crate::{own_folder, running, state, user};
+use crate::{guard, own_folder, running, state, user};
 
 /// An agent of a session, with everything that is known about it.
 struct Visit<'a> {
@@ -239,7 +239,7 @@ impl<'a> Visit<'a> {
             refused: refused.collect(),
             end,
         };
-        Ok(session.run(session.engine.file(work))?)
+        Ok(session.run(session.engine.file(work, &guard::anybody()))?)
     }
 
     /// Returns what was asked as a document: the one in the prompt, or one that holds the prompt.

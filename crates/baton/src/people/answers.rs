@@ -12,9 +12,9 @@ use baton_engine::journal::{Event, Fact};
 use baton_engine::known::Decider;
 use baton_engine::lifecycle::{self, Command, Decide, Decision};
 use baton_engine::people::{People, Question, Response};
+use baton_protocol::wire::same_word;
 
 use super::entry::{self, Entry};
-use super::reply;
 use crate::command_error::CommandError;
 use crate::discover::Input;
 
@@ -64,7 +64,7 @@ impl Answers {
         for recorded in recorded {
             let decide = &recorded.decide;
             let is_same = |entry: &Entry| {
-                let same_words = entry.decision == decide.decision && entry.note == decide.note;
+                let same_words = is_recorded(&entry.decision, &decide.decision) && entry.note == decide.note;
                 same_words && entry.ask.is_none_or(|ask| ask == recorded.ask) && entry.phase.is_match(&recorded.place)
             };
             // The line tells which one it was, unless the file has changed since.
@@ -138,10 +138,16 @@ fn fits(entry: &Entry, question: &Question) -> bool {
 
 /// Returns whether such a decision can be made about what is asked.
 fn is_possible(entry: &Entry, question: &Question) -> bool {
-    let choices: Vec<String> = question.choices.iter().map(|(word, _)| word.clone()).collect();
-    match &entry.decision {
-        Decision::Answer { answers } if question.reply.is_choice() => reply::choice(answers, &choices).is_ok(),
-        decision => question.reply.takes(decision),
+    question.meaning(entry.decision.clone()).is_ok_and(|decision| question.reply.takes(&decision))
+}
+
+/// Returns whether a recorded decision can be that of an entry. What is recorded is the choice that its words or number mean.
+fn is_recorded(entry: &Decision, recorded: &Decision) -> bool {
+    match (entry, recorded) {
+        (Decision::Answer { answers: given }, Decision::Answer { answers: meant }) => {
+            same_word(given, meant) || given.parse::<usize>().is_ok()
+        }
+        _ => entry == recorded,
     }
 }
 

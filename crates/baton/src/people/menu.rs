@@ -1,9 +1,7 @@
 //! What a person can do about a question, and what the typed text means. Pure: nothing is read or written here.
 
-use baton_engine::people::{ExpectedReply, Question};
+use baton_engine::people::{ExpectedReply, Question, choice_or_number};
 use baton_protocol::wire::closest;
-
-use super::reply;
 
 /// What a person wants; texts that are `None` are still to be asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,10 +59,7 @@ pub(super) fn line(question: &Question) -> String {
 /// Returns what was typed; the error tells what could have been.
 pub(super) fn read(question: &Question, typed: &str) -> Result<MenuChoice, String> {
     let typed = typed.trim();
-    let choices: Vec<String> = question.choices.iter().map(|(word, _)| word.clone()).collect();
-    if !choices.is_empty()
-        && let Ok(choice) = reply::choice_or_number(typed, &choices)
-    {
+    if let Ok(choice) = choice_or_number(typed, &question.choices) {
         return Ok(MenuChoice::Choose(choice));
     }
     let (first, rest) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
@@ -73,7 +68,7 @@ pub(super) fn read(question: &Question, typed: &str) -> Result<MenuChoice, Strin
     let words = if question.reply.is_answer() && rest.is_some() { Vec::new() } else { words(question) };
     let first = first.to_lowercase();
     if rest.is_none() && (first == "?" || first == "help") {
-        return Err(misunderstood("", &self::words(question), &choices));
+        return Err(misunderstood("", &self::words(question), question));
     }
     let word = words.iter().find(|word| **word == first || (first.len() == 1 && word.starts_with(&first)));
     match word.copied() {
@@ -85,12 +80,13 @@ pub(super) fn read(question: &Question, typed: &str) -> Result<MenuChoice, Strin
         Some("document") if rest.is_none() => Ok(MenuChoice::Document),
         Some("later") if rest.is_none() => Ok(MenuChoice::Later),
         _ if question.reply.is_answer() => Ok(MenuChoice::Answer(Some(typed.to_owned()))),
-        _ => Err(misunderstood(&first, &words, &choices)),
+        _ => Err(misunderstood(&first, &words, question)),
     }
 }
 
-fn misunderstood(typed: &str, words: &[&str], choices: &[String]) -> String {
-    let known: Vec<&str> = choices.iter().map(String::as_str).chain(words.iter().copied()).collect();
+fn misunderstood(typed: &str, words: &[&str], question: &Question) -> String {
+    let choices = question.choices.iter().map(|(choice, _)| choice.as_str());
+    let known: Vec<&str> = choices.chain(words.iter().copied()).collect();
     match closest(typed, &known) {
         Some(close) => format!("did you mean `{close}`?"),
         None => format!("please type one of: {}", known.join(", ")),

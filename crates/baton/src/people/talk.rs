@@ -1,12 +1,11 @@
 //! A talk with the person at the terminal: what is written, and what they type. It decides nothing.
 
 use baton_engine::HandoffId;
-use baton_engine::people::Question;
+use baton_engine::people::{Question, choice_or_number, numbered};
 use baton_protocol::printable;
 
 use super::keyboard::Keyboard;
 use super::pager;
-use super::reply;
 use crate::exhibits::Exhibits;
 use crate::output::Output;
 use crate::render::sheet::{Paint, Tint};
@@ -161,15 +160,15 @@ impl<'t> Talk<'t> {
     }
 
     /// Asks for one of the choices, by number or name, until it is one; `None` if nothing was chosen.
-    pub(crate) async fn choose(&mut self, prompt: &str, choices: &[String]) -> Option<String> {
+    pub(crate) async fn choose(&mut self, prompt: &str, choices: &[(String, String)]) -> Option<String> {
         loop {
             let typed = self.line(&format!("{prompt} [1-{}]", choices.len())).await?;
             if typed.trim().is_empty() {
                 return None;
             }
-            match reply::choice_or_number(&typed, choices) {
+            match choice_or_number(&typed, choices) {
                 Ok(choice) => return Some(choice),
-                Err(why) => self.tell(&why),
+                Err(none) => self.tell(&none.suggestion()),
             }
         }
     }
@@ -183,7 +182,7 @@ impl<'t> Talk<'t> {
         for (index, asked) in question.questions.iter().enumerate() {
             answers.push(self.answer(&format!("{}. {}", index + 1, asked.text), &asked.options).await?);
         }
-        Some(reply::together(&answers))
+        Some(numbered(&answers))
     }
 
     /// Asks one question. One of its options is picked by number or name; every other text is an answer, too.
@@ -195,7 +194,6 @@ impl<'t> Talk<'t> {
         for (index, (option, meaning)) in options.iter().enumerate() {
             self.tell(format!("  {}. {option}  {meaning}", index + 1).trim_end());
         }
-        let words: Vec<String> = options.iter().map(|(word, _)| word.clone()).collect();
-        self.lines_until(Vec::new(), |line| reply::choice_or_number(line, &words).ok()).await
+        self.lines_until(Vec::new(), |line| choice_or_number(line, options).ok()).await
     }
 }

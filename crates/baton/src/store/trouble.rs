@@ -1,8 +1,9 @@
 //! What goes wrong behind the doors, as commands tell it: with an exit code and what to do.
 
-use baton_engine::Refusal;
 use baton_engine::engine::{IdKind, NoAnswer, Problem, TermsFault};
+use baton_engine::lifecycle::Decision;
 use baton_engine::store::StoreError;
+use baton_engine::{HandoffId, Refusal};
 use baton_protocol::Kind;
 use baton_store::Location;
 
@@ -40,6 +41,23 @@ impl From<Problem> for CommandError {
                     _ => error,
                 }
             }
+            Problem::NothingAsked(_) => CommandError::no(message),
+            Problem::SeveralAsked { questions, .. } => {
+                let ids: Vec<&str> = questions.iter().map(HandoffId::as_str).collect();
+                CommandError::usage(message).hint(format!("name one of them: {}", ids.join(", ")))
+            }
+            Problem::ShownTooShort { id, .. } => {
+                CommandError::usage(message).hint(format!("`baton show {id}` prints the digest"))
+            }
+            Problem::NotOffered { id, why } => CommandError::usage(message).hint(match why.given {
+                Decision::Approve | Decision::Reject { .. } => {
+                    format!("choose with `baton answer {id} --choice WORD`: {}", why.choices.join(", "))
+                }
+                Decision::Answer { .. } | Decision::Ask { .. } => why.suggestion(),
+            }),
+            Problem::NothingSaid { .. } => {
+                CommandError::usage(message).hint("a decision other than an approval needs words")
+            }
             Problem::WrongKind { found, .. } | Problem::NoAnswer(NoAnswer::OtherKind(found)) => {
                 CommandError::no(message).hint(match found {
                     Kind::Request => "`baton send` takes requests",
@@ -68,9 +86,7 @@ fn terms(fault: &TermsFault) -> CommandError {
     match fault {
         TermsFault::NoReceiver => CommandError::usage(message).hint("give --to AGENT"),
         TermsFault::Document(_) | TermsFault::Receiver(_) => CommandError::no(message),
-        TermsFault::NoTime => {
-            CommandError::usage(message).hint("give --timeout a duration such as 5m, or leave it out")
-        }
+        TermsFault::NoTime(_) => CommandError::usage(message).hint("give it a duration such as 5m, or leave it out"),
         TermsFault::Retry(_) => CommandError::usage(message),
         TermsFault::DeadlinePassed(_) => CommandError::usage(message)
             .hint("give --deadline a time that is still to come, or a duration from now such as 2h"),

@@ -8,7 +8,7 @@ use baton_engine::agent::Job;
 use baton_engine::driver::{Audience, News, Seen};
 use baton_engine::handoff::State;
 use baton_engine::journal::{Event, Fact};
-use baton_engine::lifecycle::{Command, Decision, Verdict};
+use baton_engine::lifecycle::{Command, Verdict};
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::session::Spent;
 use baton_engine::step::Role;
@@ -89,13 +89,8 @@ impl Tracer {
                 self.note(event, "baton.report_refuted", Vec::new());
             }
             Command::Decide(decide) => {
-                let word = match decide.decision {
-                    Decision::Approve => "approve",
-                    Decision::Reject { .. } => "reject",
-                    Decision::Answer { .. } => "answer",
-                    Decision::Ask { .. } => "ask",
-                };
-                let attributes = vec![("baton.decision", json!(word)), ("baton.decided_by", json!(decide.by))];
+                let attributes =
+                    vec![("baton.decision", json!(decide.decision.verb())), ("baton.decided_by", json!(decide.by))];
                 self.note(event, "baton.decision", attributes);
             }
             _ => {}

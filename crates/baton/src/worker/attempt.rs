@@ -191,7 +191,7 @@ impl Worker {
         brief.shortened.iter().for_each(|what| self.output.note(&format!("{}: {what}", handoff.id)));
         if let Some(known) = briefing::remember(handoff, brief.scene.as_ref(), self.state.as_ref()).await {
             // A claim that is lost by now needs none.
-            let _ = self.engine.apply(handoff, known, Vec::new()).await;
+            let _ = self.engine.apply(handoff, known, Vec::new(), &self.caller).await;
         }
         let workplace = Workplace::prepare(brief, self.assignment.workspace.as_ref()).map_err(failed)?;
         let folder = workplace.folder.as_deref().and_then(|folder| WorkspaceFolder::open(folder).ok());
@@ -258,7 +258,7 @@ impl Worker {
         loop {
             let pause = if missed == 0 { usual } else { self.soon(missed) };
             tokio::time::sleep(pause).await;
-            match self.engine.heartbeat(handoff, handoff.fence, None).await {
+            match self.engine.heartbeat(handoff, handoff.fence, None, &self.caller).await {
                 Ok(_) => missed = 0,
                 Err(Problem::Refused { refusal, .. }) => return refusal.to_string(),
                 Err(Problem::Removed(_) | Problem::Store(StoreError::NotFound(_))) => {
@@ -327,7 +327,7 @@ impl Worker {
     pub(super) async fn record(&self, handoff: &Handoff, command: Command, stop: &mut watch::Receiver<Stop>) -> Result {
         let mut missed = 0;
         loop {
-            match self.engine.apply(handoff, command.clone(), Vec::new()).await {
+            match self.engine.apply(handoff, command.clone(), Vec::new(), &self.caller).await {
                 // Perhaps the answer to an earlier try was lost, but not what we said.
                 Ok(applied) => return Result::Recorded(Box::new(applied.handoff)),
                 Err(Problem::Removed(_)) => return Result::Lost("it was removed".to_owned()),

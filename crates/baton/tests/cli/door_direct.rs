@@ -4,23 +4,25 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_engine::draft::Draft;
 use baton_engine::driver::DriverProblem;
 use baton_engine::engine::{
-    Caller, Door as EngineDoor, HandedIn, IncomingDocument, NewHandoff, Problem, ValidDocument, WantedTerms,
-    WantedTime, Yardstick,
+    Caller, Door as EngineDoor, GivenDecision, HandedIn, IncomingDocument, NewHandoff, Problem, ValidDocument,
+    WantedTerms, WantedTime, Yardstick,
 };
-use baton_engine::handoff::{Digest, Handoff};
+use baton_engine::handoff::Handoff;
 use baton_engine::known::Decider;
-use baton_engine::lifecycle::Decision;
+use baton_engine::lifecycle::{Claim, Command, Decision};
 use baton_engine::memory::{self, StillClock};
-use baton_engine::people::{Question, Response};
-use baton_engine::store::ClaimRequest;
-use baton_engine::{Engine, Failure, HandoffId, RunId};
+use baton_engine::people::Question;
+use baton_engine::store::{ClaimRequest, Order};
+use baton_engine::{Engine, Failure, HandoffId, RunId, flow};
 use baton_protocol::Kind;
 use baton_testbed::account;
 use jiff::Timestamp;
+use serde_json::json;
 
-use crate::door_suite::{Answer, Door, GATE, Shown, Verb, documents};
+use crate::door_suite::{self, Answer, Door, GATE, Verb, documents};
 
 /// The engine itself.
 pub(crate) struct Direct {
@@ -55,7 +57,17 @@ impl Direct {
             working_on: None,
         };
         let applied = match verb {
-            Verb::Send { document, to, key, deadline } => {
+            Verb::Judge { document } => {
+                let judged = project.judge(&IncomingDocument::of(self.documents[document].as_bytes()));
+                let found: Vec<_> = judged
+                    .judgement
+                    .diagnostics
+                    .iter()
+                    .map(|found| json!({ "code": found.code.to_string() }))
+                    .collect();
+                return Ok(door_suite::judged(found.iter()));
+            }
+            Verb::Send { document, to, key, deadline, within } => {
                 let document = match judged(&project, document) {
                     Ok(document) => document.of_kind(Kind::Request)?,
                     Err(invalid) => return Ok(invalid),
@@ -65,7 +77,11 @@ impl Direct {
                     Ok(time) => WantedTime::At(time),
                     Err(_) => WantedTime::In(Duration::from_secs(7200)),
                 });
-                let terms = WantedTerms { to: owned(to), key: owned(key), deadline, ..WantedTerms::default() };
+                // All of them are no time at all.
+                let [pick_up_within, acknowledge_within] = within.map(|within| within.map(|_| Duration::ZERO));
+                let (to, key) = (owned(to), owned(key));
+                let terms =
+                    WantedTerms { to, key, deadline, pick_up_within, acknowledge_within, ..WantedTerms::default() };
                 let new = NewHandoff { from: account(), terms: terms.clone(), ..NewHandoff::default() };
                 let accept = engine.accept(&document, new)?;
                 let accepted = engine.send(vec![accept], &terms).await?;
@@ -80,10 +96,12 @@ impl Direct {
                     times_itself: false,
                     author: None,
                 };
-                let claimed = engine.store.claim(&wish, engine.clock.now()).await?;
+                let claimed = engine.claim(&wish, &caller).await?;
                 return Ok(states(&claimed.into_iter().map(|claimed| claimed.handoff).collect::<Vec<_>>()));
             }
-            Verb::Heartbeat { id, fence } => engine.heartbeat(&engine.resolve(id).await?, *fence, None).await?,
+            Verb::Heartbeat { id, fence } => {
+                engine.heartbeat(&engine.resolve(id).await?, *fence, None, &caller).await?
+            }
             Verb::Acknowledge { id, fence, document } => {
                 let handoff = engine.resolve(id).await?;
                 let yardstick = Yardstick::of_handoff(&handoff, None, None, &engine.settings).for_acknowledgments();
@@ -92,7 +110,7 @@ impl Direct {
                     Some(Ok(document)) => Some(document),
                     None => None,
                 };
-                engine.acknowledge(&handoff, *fence, given).await?
+                engine.acknowledge(&handoff, *fence, given, &caller).await?
             }
             Verb::Report { id, fence, document } => {
                 let handoff = engine.resolve(id).await?;
@@ -110,29 +128,29 @@ impl Direct {
                     fence: *fence,
                     changed: Vec::new(),
                 };
-                engine.report(handed_in, Vec::new()).await?
+                engine.report(handed_in, Vec::new(), &caller).await?
             }
             Verb::Fail { id, fence } => {
                 let mut failure = Failure::new(baton_engine::Code::timeout(), "too slow");
                 failure.chance = baton_engine::failure::Transience::Permanent;
-                engine.fail(&engine.resolve(id).await?, *fence, failure, None, Vec::new()).await?
+                engine.fail(&engine.resolve(id).await?, *fence, failure, None, Vec::new(), &caller).await?
             }
-            Verb::Approve { id, shown, inside_work } => {
+            Verb::Decide { id, decision, text, shown, inside_work } => {
                 let working_on = inside_work.then(|| HandoffId::parse("some.other.work").expect("safe"));
                 let caller = Caller { working_on, ..caller };
-                caller.person()?;
-                let handoff = engine.resolve(id).await?;
-                let question = engine.question(&handoff).await?;
-                let said = Response {
-                    decision: Decision::Approve,
-                    note: None,
-                    by: caller.decider.clone(),
-                    door: baton_engine::door::Door::CommandLine,
+                let text = (*text).to_owned();
+                let decision = match *decision {
+                    "approve" => Decision::Approve,
+                    "reject" => Decision::Reject { feedback: text },
+                    "ask" => Decision::Ask { question: text },
+                    _ => Decision::Answer { answers: text },
                 };
-                let mut decide = decided(question.as_ref(), said, &handoff);
-                if matches!(shown, Shown::Another) {
-                    decide.shown = Digest("0".repeat(64));
-                }
+                let handoff = engine.asked(engine.resolve(id).await?).await?;
+                let question = engine.question(&handoff).await?;
+                let latest = question.as_ref().map_or("000000000000", |question| &question.shown.0);
+                let given =
+                    GivenDecision { decision, shown: shown.of(latest), note: None, label: None, signature: None };
+                let decide = engine.decision(&handoff, question.as_ref(), given, &caller)?;
                 engine.decide(&handoff, decide, &caller).await?
             }
             Verb::Cancel { id } => engine.cancel(&engine.resolve(id).await?, None, &caller).await?,
@@ -148,28 +166,34 @@ impl Direct {
                         problem => panic!("{problem}"),
                     }
                 })?;
+                let claim = Claim { driver: true, ..Claim::by("driver", 3_600_000) };
+                let root = engine.resolve_run(run.as_str()).await?;
+                engine.store.apply(Order::new(root.id, Command::Claim(claim)), engine.now()).await?;
+                let mut draft = Draft::new(&engine.run(&run).await?.run, engine.now());
+                flow::settle(&mut draft).expect("a sound workflow");
+                engine.store.carry_out(draft.steps, engine.now()).await?;
                 return Ok(Answer::Done(vec!["begun".to_owned()]));
             }
             Verb::Look { id } => return Ok(states(&[engine.resolve(id).await?])),
-            Verb::Inbox => {
-                let page = engine.inbox(None, None, 100).await?;
-                let ask = |(_, question): &(Handoff, Question)| format!("{:?}", question.ask).to_lowercase();
-                return Ok(Answer::Done(page.waiting.iter().map(ask).collect()));
+            Verb::Wait { id } => {
+                let ids = [engine.resolve(id).await?.id];
+                assert!(engine.is_settled(&engine.find_all(&ids).await?, false).await?, "{id} is finished");
+                return Ok(states(&engine.find_all(&ids).await?));
+            }
+            Verb::Journal { id } => {
+                let events = engine.store.history_of(&engine.resolve(id).await?.id).await?;
+                return Ok(door_suite::journal(events.iter().map(|event| baton_views::event::json(event, None))));
+            }
+            Verb::Inbox { run } => {
+                let run = run.map(|run| RunId::parse(run).expect("safe"));
+                let page = engine.inbox(run.as_ref(), None, 100).await?;
+                let asked = |(_, question): &(Handoff, Question)| {
+                    format!("{}: {}", baton_views::handoff::ask_word(question.ask), question.title)
+                };
+                return Ok(Answer::Done(page.waiting.iter().map(asked).collect()));
             }
         };
         Ok(states(&[applied.handoff]))
-    }
-}
-
-fn decided(question: Option<&Question>, said: Response, handoff: &Handoff) -> baton_engine::lifecycle::Decide {
-    match question {
-        Some(question) => question.decided(said),
-        None => {
-            let Decider { name, known, label } = said.by;
-            let shown = handoff.shown().unwrap_or_else(|| Digest(String::new()));
-            let (door, decision) = (said.door, said.decision);
-            baton_engine::lifecycle::Decide { by: name, known, label, door, shown, decision, note: None, asked: None }
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use baton_testbed::account;
 use serde_json::{Value, json};
 
 use crate::client::{Answer as HttpAnswer, Premises, Running};
-use crate::door_suite::{Answer, Door, GATE, Shown, Verb, documents};
+use crate::door_suite::{Answer, Door, GATE, Shown, Verb, asks, documents, journal, judged};
 
 /// A server, spoken to by a person and by an agent.
 pub(crate) struct OverHttp {
@@ -37,14 +37,11 @@ impl OverHttp {
         self.documents[name].clone().into()
     }
 
-    fn approve(&mut self, id: &str, shown: Shown, inside_work: bool) -> Answer {
+    fn decide(&mut self, id: &str, decision: &str, text: &str, shown: Shown, inside_work: bool) -> Answer {
         let gate = self.server.get(&format!("/api/v1/gates/{id}"));
-        let latest = serde_json::from_str::<Value>(&gate.text).expect("JSON")["gate"]["digest"].clone();
-        let digest = match shown {
-            Shown::Latest => latest,
-            Shown::Another => "0".repeat(64).into(),
-        };
-        let body = json!({ "decision": "approve", "shown": digest });
+        let gate: Value = serde_json::from_str(&gate.text).expect("JSON");
+        let digest = shown.of(gate["gate"]["digest"].as_str().unwrap_or("000000000000"));
+        let body = json!({ "decision": decision, "text": text, "shown": digest });
         if inside_work {
             self.server.as_owner_of(&self.agent);
         }
@@ -65,10 +62,16 @@ impl Door for OverHttp {
     fn play(&mut self, verb: &Verb) -> Answer {
         let with = |Fence(fence): &Fence| json!({ "fence": fence });
         match verb {
-            Verb::Send { document, to, key, deadline } => {
-                let body = json!({ "document": self.document(document), "to": to, "deadline": deadline });
+            Verb::Send { document, to, key, deadline, within: [claimed, acknowledged] } => {
+                let body = json!({ "document": self.document(document), "to": to, "deadline": deadline,
+                    "pick_up_within": claimed, "acknowledge_within": acknowledged });
                 let headers: Vec<(&str, &str)> = key.iter().map(|key| ("Idempotency-Key", *key)).collect();
                 answer(&self.server.ask("POST", "/api/v1/handoffs", &headers, &body.to_string()))
+            }
+            Verb::Judge { document } => {
+                let found =
+                    self.server.post("/api/v1/check", &json!({ "document": self.document(document) })).expect(200);
+                judged(found["diagnostics"].as_array().into_iter().flatten())
             }
             Verb::Claim { agent } => {
                 answer(&self.server.post("/api/v1/claims", &json!({ "agent": agent, "claimant": "worker" })))
@@ -88,15 +91,33 @@ impl Door for OverHttp {
                 let body = json!({ "fence": fence, "code": "TIMEOUT", "message": "too slow", "transient": false });
                 self.work(id, "failure", &body)
             }
-            Verb::Approve { id, shown, inside_work } => self.approve(id, *shown, *inside_work),
+            Verb::Decide { id, decision, text, shown, inside_work } => {
+                self.decide(id, decision, text, *shown, *inside_work)
+            }
             Verb::Cancel { id } => self.work(id, "cancel", &json!({})),
             Verb::Requeue { id } => self.work(id, "requeue", &json!({})),
             Verb::Begin { run } => {
                 let begun = self.server.post("/api/v1/runs", &json!({ "workflow": "gates", "id": run }));
-                if begun.status == 201 { Answer::Done(vec!["begun".to_owned()]) } else { answer(&begun) }
+                if begun.status != 201 {
+                    return answer(&begun);
+                }
+                self.server.until("/api/v1/gates", |inbox| asks(inbox, run));
+                Answer::Done(vec!["begun".to_owned()])
             }
             Verb::Look { id } => answer(&self.server.get(&format!("/api/v1/handoffs/{id}"))),
-            Verb::Inbox => answer(&self.server.get("/api/v1/gates")),
+            Verb::Wait { id } => {
+                let is_finished = |answer: &Value| !answer["handoff"]["finished_at"].is_null();
+                self.server.until(&format!("/api/v1/handoffs/{id}"), is_finished);
+                answer(&self.server.get(&format!("/api/v1/handoffs/{id}")))
+            }
+            Verb::Journal { id } => {
+                let told = self.server.get(&format!("/api/v1/handoffs/{id}")).expect(200);
+                journal(told["events"].as_array().expect("events").iter().cloned())
+            }
+            Verb::Inbox { run } => {
+                let of = run.map(|run| format!("?run={run}")).unwrap_or_default();
+                answer(&self.server.get(&format!("/api/v1/gates{of}")))
+            }
         }
     }
 }
@@ -109,15 +130,13 @@ fn answer(given: &HttpAnswer) -> Answer {
     };
     if given.status >= 400 {
         return match json["code"].as_str() {
-            Some("invalid_document") => {
-                Answer::Invalid(texts(&json["diagnostics"], &|found| Some(found["code"].as_str()?.to_owned())))
-            }
+            Some("invalid_document") => judged(json["diagnostics"].as_array().into_iter().flatten()),
             _ => Answer::Problem(json["detail"].as_str().expect("a sentence").to_owned()),
         };
     }
     let state = |item: &Value| {
-        let state = item["handoff"]["state"].as_str().or(item["ask"].as_str());
-        Some(state.unwrap_or("?").to_owned())
+        let asked = || Some(format!("{}: {}", item["ask"].as_str()?, item["title"].as_str()?));
+        Some(item["handoff"]["state"].as_str().map(str::to_owned).or_else(asked).unwrap_or_else(|| "?".to_owned()))
     };
     let several = ["claims", "waiting"].iter().find(|name| json[**name].is_array());
     Answer::Done(several.map_or_else(|| vec![state(&json).expect("a state")], |name| texts(&json[*name], &state)))

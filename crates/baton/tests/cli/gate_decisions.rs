@@ -135,7 +135,7 @@ fn twelve_characters_of_the_digest_are_enough_and_fewer_are_not() {
     let given = |shown: &str| stocked.sandbox.baton(&["approve", "HO-1", "--yes", "--shown", shown]);
     assert_snapshot!(given("0123456789a"), @"
     --- stderr
-    error: --shown 0123456789a is too short: give at least 12 characters
+    error: HO-1: `0123456789a` does not say what was shown: give at least 12 characters of its digest
     hint: `baton show HO-1` prints the digest
     --- exit 2
     ");

@@ -138,10 +138,7 @@ fn agent_never_decides_and_an_approver_does_and_the_journal_knows_who() {
     assert_eq!(server.post("/api/v1/gates/csv-07/decision", &wrong).problem(422), "other_question");
     let silent = json!({ "decision": "reject", "shown": digest });
     let told = server.post("/api/v1/gates/csv-07/decision", &silent).expect(422);
-    assert_eq!(
-        (&told["pointer"], &told["detail"]),
-        (&json!("/text"), &json!("`text` is missing: say what must change"))
-    );
+    assert_eq!((&told["pointer"], &told["detail"]), (&json!("/text"), &json!("csv-07: the reason is missing")));
     let done = server.post("/api/v1/gates/csv-07/decision", &approve).expect(200);
     assert_eq!(done["handoff"]["state"], "completed");
     let events = server.get("/api/v1/handoffs/csv-07").expect(200)["events"].clone();

@@ -8,8 +8,8 @@ use clap::Args;
 use super::{Folders, refusal, show, warn};
 use crate::clock;
 use crate::command_error::{CommandError, Exit};
-use crate::moment::parse_duration;
 use crate::output::Output;
+use baton_engine::engine::parse_duration;
 
 /// Claim the most urgent work of an agent
 ///

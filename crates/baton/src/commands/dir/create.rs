@@ -12,8 +12,8 @@ use clap::Args;
 use super::{Folders, read_json, read_object, refusal, show, warn};
 use crate::clock;
 use crate::command_error::{CommandError, Exit};
-use crate::moment::parse_duration;
 use crate::output::Output;
+use baton_engine::engine::parse_duration;
 
 /// Ask an agent for something
 ///

@@ -8,8 +8,8 @@ use clap::Args;
 use super::{Folders, find, refusal, show};
 use crate::clock;
 use crate::command_error::{CommandError, Exit};
-use crate::moment::parse_duration;
 use crate::output::Output;
+use baton_engine::engine::parse_duration;
 
 /// Wait for the answer to a request
 ///

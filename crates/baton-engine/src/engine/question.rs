@@ -3,15 +3,14 @@
 use baton_protocol::model::Document;
 use baton_protocol::model::request::Request;
 use baton_protocol::wire::same_word;
-use serde_json::{Map, Value};
 
-use super::{AgentQuestion, ExpectedReply, Question};
+use super::look::{examined_of, reported_document, shown_document};
 use crate::answer::Successors;
-use crate::engine::{examined_of, reported_document, shown_document};
 use crate::flow;
 use crate::handoff::{About, Ask, Handoff, Note, State};
 use crate::id::HandoffId;
 use crate::journal::Event;
+use crate::people::{AgentQuestion, ExpectedReply, Question, plain_words};
 use crate::run::{LastReport, Run};
 
 impl Question {
@@ -120,17 +119,4 @@ fn choices(handoff: &Handoff, request: Option<&Request>) -> Vec<(String, String)
     };
     let choices = handoff.terms.choices.iter();
     choices.map(|word| (word.clone(), meaning(word).unwrap_or_default())).collect()
-}
-
-/// Writes a value as people would.
-pub fn plain_words(value: &Value) -> String {
-    let member = |object: &Map<String, Value>, name: &str| object.get(name)?.as_str().map(str::to_owned);
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Object(object) => {
-            let named = ["label", "option", "description", "meaning"].iter().find_map(|name| member(object, name));
-            named.unwrap_or_else(|| value.to_string())
-        }
-        other => other.to_string(),
-    }
 }
