@@ -137,6 +137,7 @@ enum StoredAgain {
     Repair,
     Fresh,
     AtOnce,
+    NotBefore(Timestamp),
     At(Timestamp),
 }
 
@@ -363,6 +364,7 @@ impl<'s> From<&'s Fail> for StoredFail<'s> {
                 Again::Repair => StoredAgain::Repair,
                 Again::Fresh => StoredAgain::Fresh,
                 Again::AtOnce => StoredAgain::AtOnce,
+                Again::NotBefore(time) => StoredAgain::NotBefore(*time),
                 Again::At(time) => StoredAgain::At(*time),
             },
             author: StoredAuthor::of(author),
@@ -386,6 +388,7 @@ impl From<StoredFail<'_>> for Fail {
                 StoredAgain::Repair => Again::Repair,
                 StoredAgain::Fresh => Again::Fresh,
                 StoredAgain::AtOnce => Again::AtOnce,
+                StoredAgain::NotBefore(time) => Again::NotBefore(time),
                 StoredAgain::At(time) => Again::At(time),
             },
             author: author.map(StoredAuthor::author),
