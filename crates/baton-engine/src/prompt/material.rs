@@ -10,7 +10,7 @@ use super::{Briefing, ReportTo};
 use crate::failure::Failure;
 use crate::handoff::{About, Note};
 use crate::handover::{Handover, artifact, decision, question};
-use crate::step::GROUP;
+use crate::step::{CHECK, GROUP};
 
 /// A clean text of somebody else, with its origin.
 #[derive(Debug, Clone)]
@@ -239,7 +239,8 @@ fn said(note: &Note, fence: PromptFence<'_>, briefing: &Briefing<'_>) -> SaidSin
 /// Returns whether somebody's handover has all that a note of the same agent says.
 fn is_handed_over(note: &Note, briefing: &Briefing<'_>) -> bool {
     let by = format!(" by {}", note.from);
-    let mut theirs = briefing.handovers.iter().filter(|handover| handover.label.ends_with(&by));
+    let is_theirs = |label: &str| label.ends_with(&by) || (note.from == CHECK && label.starts_with("the check "));
+    let mut theirs = briefing.handovers.iter().filter(|handover| is_theirs(&handover.label));
     let lines = || note.text.lines().map(|line| line.trim_start_matches("Verdict: ").trim());
     theirs.any(|handover| lines().all(|line| handover.text.contains(line)))
 }

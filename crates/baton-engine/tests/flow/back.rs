@@ -32,7 +32,7 @@ fn failed_check_goes_back_to_the_agent_before_with_what_failed() {
          test.2 -> end
          completed",
     );
-    assert_eq!(play.notes("build.2"), ["Feedback by check: Verdict: failed\nThe check failed: exit 1."]);
+    assert_eq!(play.notes("build.2"), ["Failure by check: Verdict: failed\nThe check failed: exit 1."]);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn failed_check_goes_to_the_phase_that_it_names() {
          test.2 -> end
          completed",
     );
-    assert_eq!(play.notes("repair.1"), ["Feedback by check: Verdict: failed\nThe check failed: exit 1."]);
+    assert_eq!(play.notes("repair.1"), ["Failure by check: Verdict: failed\nThe check failed: exit 1."]);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn person_lets_a_phase_that_gave_up_try_again_or_go_on() {
          completed",
     );
     let notes = again.notes("build.2");
-    assert!(notes[0].starts_with("Feedback by dev: ") && notes[0].contains("exit 4"), "{notes:?}");
+    assert!(notes[0].starts_with("Failure by dev: ") && notes[0].contains("exit 4"), "{notes:?}");
     assert_eq!(notes[1], "Feedback by ana: The disk was full.");
     let onward = failing().tell("build?failure", [answers("continue")]).play();
     assert!(onward.story().ends_with("review.1 to rev\nreview.1 -> end\ncompleted"), "{}", onward.story());

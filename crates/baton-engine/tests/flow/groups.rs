@@ -97,14 +97,25 @@ fn group_whose_reviews_were_never_given_asks_a_person() {
         "name: f\n{agents}\nphases:\n  - {{id: build, agent: dev}}\n  - {{id: looks, pass_when: all_must_pass, parallel: \
          [{{id: one, agent: rev, kind: review}}, {{id: two, agent: rev, kind: review}}]}}"
     );
-    let play = Play::of(&text).tell("looks/one", [Act::Fails("exit 3")]).play();
-    assert!(play.story().ends_with("looks.failure.1 waits for a person"), "{}", play.story());
-    assert_eq!(play.run.visits("build"), 1, "nobody has asked for changes");
-    let play = Play::of(&text)
-        .tell("looks/one", [Act::Fails("exit 3")])
-        .tell("looks/two", [verdict("CHANGES_REQUESTED", "too slow"), verdict("APPROVED", "fine")])
-        .play();
-    assert_eq!(play.run.visits("build"), 2, "one of them was given, and it counts: {}", play.story());
+    for text in
+        [&text, &text.replace(", kind: review", ""), &text.replace("all_must_pass", "all_must_pass, on_failure: build")]
+    {
+        let approved = verdict("APPROVED", "fine");
+        let play = Play::of(text).tell("looks/one", [Act::Fails("exit 3")]).tell("looks/two", [approved]).play();
+        assert!(play.story().ends_with("looks.failure.1 waits for a person"), "{text}: {}", play.story());
+        assert_eq!(play.run.visits("build"), 1, "nobody has asked for changes");
+        let play = Play::of(text)
+            .recording()
+            .tell("looks/one", [Act::Fails("exit 3")])
+            .tell("looks/two", [verdict("CHANGES_REQUESTED", "too slow"), verdict("APPROVED", "fine")])
+            .play();
+        assert_eq!(play.run.visits("build"), 2, "one of them was given, and it counts: {text}: {}", play.story());
+        let told = &play.prompt("build.2").text;
+        assert!(
+            told.contains("too slow") && !told.contains("`rev` failed"),
+            "whoever builds cannot change that: {told}"
+        );
+    }
 }
 
 #[test]
