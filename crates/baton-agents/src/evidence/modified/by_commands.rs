@@ -6,7 +6,7 @@ use std::path::Path;
 use baton_engine::evidence::ExaminedClaim;
 use baton_protocol::rules::{artifact_changed, modified_not_declared, writes_outside};
 
-use super::{ChangedFile, Comparison, handed_over, in_words, tell};
+use super::{ChangedFile, Comparison, handed_over};
 use crate::evidence::changes::Change;
 use crate::evidence::entry::{refuted, unchecked, unverifiable, verified};
 use crate::evidence::named::{self, Places};
@@ -32,18 +32,14 @@ impl Comparison<'_> {
         let handed_over = Places::new(self.root, handed_over(self.scene));
         let (artifacts, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
             changed.into_iter().partition(|(path, _)| handed_over.hold(path) && !self.named.hold(path));
-        for stranger in self.sort(&artifacts, |_, _| false).own {
-            examined.push(refuted(
-                &artifact_changed::RULE,
-                format!("{} {claim}", in_words(&stranger)),
-                "but it was handed over",
-            ));
-        }
+        let own = self.sort(&artifacts, |_, _| false).own;
+        let seen = "but it was handed over";
+        examined.extend(self.pinned(&own, |told| refuted(&artifact_changed::RULE, format!("{told} {claim}"), seen)));
         if is_restricted {
             let strangers = self.sort(&rest, |path, _| self.may_be_written(path));
             let may = self.may_only();
-            examined
-                .extend(tell(&strangers.own, |told| refuted(&writes_outside::RULE, format!("{told} {claim}"), &*may)));
+            let rule = &writes_outside::RULE;
+            examined.extend(self.pinned(&strangers.own, |told| refuted(rule, format!("{told} {claim}"), &*may)));
         }
         let is_new = |(path, _): &(&String, &Change)| !told.contains(*path) && !self.named.hold(path);
         let new: Vec<(&String, &Change)> = rest.iter().filter(is_new).collect();
