@@ -470,3 +470,23 @@ fn branch_is_left_out_when_its_condition_does_not_hold() {
          completed",
     );
 }
+
+#[test]
+fn whoever_judges_in_a_group_or_is_called_reviewer_is_told_how_to_say_no() {
+    let members = "parallel: [{id: safe, agent: s}, {id: fast, agent: s, writes: [docs/**]}]";
+    let prompts = |dialect: &str, group: &str| {
+        let agents = format!("agents: {{dev: {{command: [./d]}}, s: {{command: [./s], dialect: {dialect}}}}}");
+        let phases =
+            format!("  - {{id: build, agent: dev}}\n  - {{id: looks, {group}{members}}}\n  - {{id: review, agent: s}}");
+        let play = Play::of(&format!("name: f\n{agents}\nphases:\n{phases}\n")).recording().play();
+        ["looks.safe.1", "looks.fast.1", "review.1"].map(|step| play.prompt(step).text.clone())
+    };
+    for dialect in ["native", "metadata-block", "phase-block", "mailbox"] {
+        let told = prompts(dialect, "pass_when: all_must_pass, ").map(|prompt| prompt.contains("CHANGES_REQUESTED"));
+        assert_eq!(told, [true, false, true], "{dialect}");
+        let told = prompts(dialect, "").map(|prompt| prompt.contains("CHANGES_REQUESTED"));
+        assert_eq!(told, [false, false, true], "{dialect}: a group of workers");
+    }
+    let told = prompts("task", "pass_when: all_must_pass, ").map(|prompt| prompt.contains("overall_passed"));
+    assert_eq!(told, [true, false, true]);
+}
