@@ -115,6 +115,8 @@ fn group_whose_reviews_were_never_given_asks_a_person() {
             told.contains("too slow") && !told.contains("`rev` failed"),
             "whoever builds cannot change that: {told}"
         );
+        assert_eq!(told.matches("too slow").count(), 1, "it is told once: {told}");
+        assert!(told.contains("The work did not pass (looks: 0 of 2 passed)."), "{told}");
     }
 }
 
