@@ -67,8 +67,8 @@ fn simple_commands(command: &str) -> Vec<Vec<String>> {
                 let ended = std::mem::take(&mut word);
                 if !ended.is_empty() || begun {
                     let is_before = BEFORE.contains(&&*ended) || ended.contains('=');
-                    let current: Option<&mut Vec<String>> = commands.last_mut();
-                    if let Some(words) = current.filter(|words| !is_written && !(words.is_empty() && is_before)) {
+                    let current: Option<&mut Vec<String>> = commands.last_mut().filter(|_| !is_written);
+                    if let Some(words) = current.filter(|words| !is_before || !words.is_empty()) {
                         words.push(ended);
                     }
                     (is_written, begun) = (false, false);
