@@ -72,6 +72,7 @@ fn briefing<'a>(dialect: Dialect, request: &'a Request, notes: &'a [Note]) -> Br
         last_failure: None,
         attempt: 1,
         fetches_files: false,
+        judges: None,
         mandatory_skills: &[],
         output_directory: "out/import",
         attempt_folder: ".baton/runs/run-7/implementation/1",

@@ -174,6 +174,11 @@ pub enum TurnEnd {
 pub enum AfterFailure {
     /// What the retry policy says.
     Policy,
+    /// What the retry policy says, but not before this time: a server with too much to do asks for a pause.
+    Pause {
+        /// Until when.
+        until: Timestamp,
+    },
     /// To wait: a limit of the program's account ends at this time. That does not use up an attempt.
     Wait {
         /// When.

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_protocol::model::{Report, Request};
-use baton_protocol::rules::{Rule, modified_not_declared, writes_outside};
+use baton_protocol::rules::{Rule, artifact_changed, modified_not_declared, writes_outside};
 use baton_protocol::settings::Level;
 use baton_protocol::workflow::Confinement;
 use baton_protocol::{Settings, Severity};
@@ -258,30 +258,35 @@ pub enum ClaimKind {
     GateCheck,
 }
 
-/// The changed files that reports of a handoff should have named and did not.
+/// The changed files that reports of a handoff were refuted for, by the rule: it should have named them, or should not have
+/// changed them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RefutedFiles {
-    paths: BTreeSet<String>,
-    /// Whether there were others, which nobody has listed.
-    and_others: bool,
+    paths: BTreeSet<(&'static str, String)>,
+    /// The rules for which there were others, which nobody has listed.
+    and_others: BTreeSet<&'static str>,
 }
 
 impl RefutedFiles {
     /// Adds those that one more report was refuted for.
     pub fn add(&mut self, examined: &[ExaminedClaim]) {
-        let is_one =
-            |examined: &&ExaminedClaim| examined.is_wrong() && examined.rule == modified_not_declared::RULE.name;
-        for examined in examined.iter().filter(is_one) {
+        let rules = [&modified_not_declared::RULE, &writes_outside::RULE, &artifact_changed::RULE];
+        for examined in examined.iter().filter(|examined| examined.is_wrong()) {
+            let Some(rule) = rules.iter().find(|rule| rule.name == examined.rule) else { continue };
             match &examined.path {
-                Some(path) => drop(self.paths.insert(path.clone())),
-                None => self.and_others = true,
+                Some(path) => drop(self.paths.insert((rule.name, path.clone()))),
+                // Those who wrote down no paths wrote down nothing of the others either.
+                None if rule.name == modified_not_declared::RULE.name || examined.is_unbound() => {
+                    self.and_others.insert(rule.name);
+                }
+                None => {}
             }
         }
     }
 
-    /// Returns whether a file is one of them, or may be.
-    pub fn hold(&self, path: &str) -> bool {
-        self.and_others || self.paths.contains(path)
+    /// Returns whether a file is one of those that a rule was about, or may be.
+    pub fn hold(&self, rule: &Rule, path: &str) -> bool {
+        self.and_others.contains(rule.name) || self.paths.contains(&(rule.name, path.to_owned()))
     }
 }
 

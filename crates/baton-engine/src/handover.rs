@@ -166,9 +166,14 @@ fn label(giver: &TrackedHandoff) -> String {
 /// What somebody says, and what a person said about it.
 fn told(run: &Run, giver: &TrackedHandoff) -> String {
     let mut sheet = Sheet::default();
-    if let Some(told) = &giver.told {
-        text::told(&mut sheet, told);
-        text::prose(&mut sheet, told);
+    match &giver.told {
+        // What its members have said is handed over by themselves.
+        Some(told) if giver.step.role == Role::Group => sheet.line("summary", told.report.summary.as_deref()),
+        Some(told) => {
+            text::told(&mut sheet, told);
+            text::prose(&mut sheet, told);
+        }
+        None => {}
     }
     // What people answered on the way is part of what the work rests on.
     for note in giver.handoff.notes.iter().filter(|note| note.question.is_some()) {

@@ -63,6 +63,8 @@ pub struct Briefing<'a> {
     pub last_failure: Option<&'a Failure>,
     /// Which attempt this is, from 1.
     pub attempt: u32,
+    /// Whether it judges the work of others; `None` where only names can tell.
+    pub judges: Option<bool>,
     /// Skills that must be used.
     pub mandatory_skills: &'a [Skill],
     /// Where the agent puts its output, relative to the workspace.
@@ -109,6 +111,7 @@ impl<'a> Briefing<'a> {
             notes: &[],
             last_failure: None,
             attempt: 1,
+            judges: None,
             mandatory_skills: &[],
             output_directory: "",
             attempt_folder: "",

@@ -9,12 +9,14 @@ mod counted;
 mod fault;
 mod group;
 mod index;
+mod parking;
 mod tracked;
 
 pub use agenda::Agenda;
 pub use counted::{RunCounters, Used};
 pub use fault::{JournalFault, RecordFault};
 pub(crate) use group::{Group, Lane, Progress};
+pub use parking::Parks;
 pub(crate) use tracked::Known;
 pub use tracked::{LastReport, NextTurn, TrackedHandoff, TrackedSession};
 
@@ -454,7 +456,9 @@ fn looked_at(tracked: &TrackedHandoff) -> &TrackedHandoff {
 fn is_failure(fact: &Fact) -> bool {
     match fact {
         // What goes on is not over, and how it ends counts then.
-        Fact::Happened(Command::Fail(fail)) => matches!(fail.again, Again::Policy | Again::AtOnce),
+        Fact::Happened(Command::Fail(fail)) => {
+            matches!(fail.again, Again::Policy | Again::AtOnce | Again::NotBefore(_))
+        }
         Fact::Happened(Command::Expire(_)) => true,
         Fact::Happened(Command::Verify(verify)) => matches!(verify.verdict, Verdict::Refuted { .. }) && !verify.repair,
         Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => false,

@@ -119,11 +119,13 @@ impl AddAssign for Spending {
     }
 }
 
-/// The cost, as people read it: `$0.42`, `> $0.42` where some prices are unknown, or nothing.
+/// The cost, as people read it: `$0.42`, `> $0.42` where some prices are unknown, `no price` where all are, or nothing where
+/// nobody tells what is spent.
 impl fmt::Display for Spending {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.spent.cost_micros, self.unpriced) {
-            (None, _) => Ok(()),
+            (None, 0) => Ok(()),
+            (None, _) => write!(formatter, "no price"),
             (Some(micros), 0) => write!(formatter, "{}", dollars(micros)),
             (Some(micros), _) => write!(formatter, "> {}", dollars(micros)),
         }
@@ -165,6 +167,10 @@ mod tests {
 
     #[test]
     fn unknown_price_is_told_and_not_taken_for_nothing() {
+        let mut spending = Spending::default();
+        assert_eq!(spending.to_string(), "");
+        spending += Spent { cost_micros: None, ..ONE };
+        assert_eq!(spending.to_string(), "no price");
         let mut spending = Spending::default();
         spending += ONE;
         assert_eq!(spending.to_string(), "$0.0050");

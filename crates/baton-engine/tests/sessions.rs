@@ -122,7 +122,25 @@ impl Desk {
     async fn drive(&self) -> End {
         let (_stop, stopped) = watch::channel(false);
         let driving = self.driver.drive(&self.run, None, stopped);
-        tokio::time::timeout(Duration::from_secs(60), driving).await.expect("it ends").expect("driven")
+        tokio::time::timeout(Duration::from_secs(3_600), driving).await.expect("it ends").expect("driven")
+    }
+
+    /// Drives it, and lets an hour pass whenever the driver has written that an attempt failed, so often.
+    async fn drive_while_hours_pass(&self, hours: usize) -> End {
+        let (clock, store, run) = (self.clock.clone(), self.driver.store.clone(), self.run.clone());
+        let passing = tokio::spawn(async move {
+            for hour in 1..=hours {
+                let mut changes = store.changes();
+                while again(&store.history(&run, 0, 1_000).await.expect("there")).len() < hour {
+                    store.changed(changes, Duration::from_secs(60)).await;
+                    changes = store.changes();
+                }
+                clock.advance(Duration::from_secs(3_600));
+            }
+        });
+        let end = self.drive().await;
+        passing.await.expect("no panic");
+        end
     }
 
     fn turns(&self) -> Vec<Job> {
@@ -214,24 +232,43 @@ async fn limit_that_ends_at_a_time_parks_the_handoff_and_costs_no_attempt() {
     let wait = AfterFailure::Wait { until };
     let desk = Desk::new(SessionKind::Chosen, [Act::Fails(failure(), wait), Act::Says(GOOD)]);
     desk.begin("").await;
-    let waiting = tokio::spawn({
-        let (clock, store, run) = (desk.clock.clone(), desk.driver.store.clone(), desk.run.clone());
-        async move {
-            // When the driver has written that it waits, an hour passes.
-            let mut changes = store.changes();
-            while again(&store.history(&run, 0, 1_000).await.expect("there")).is_empty() {
-                store.changed(changes, Duration::from_secs(60)).await;
-                changes = store.changes();
-            }
-            clock.advance(Duration::from_secs(3_600));
-        }
-    });
-    assert_eq!(desk.drive().await, End::Completed);
-    waiting.await.expect("no panic");
+    assert_eq!(desk.drive_while_hours_pass(1).await, End::Completed);
     assert_eq!(again(&desk.events().await), [Again::At(until)]);
     let turns = desk.turns();
     assert!(turns[1].session.goes_on && !turns[1].session.repairs);
     assert_eq!(desk.loaded().await.handoffs().last().expect("it").handoff.attempts, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn limit_that_never_ends_is_waited_for_three_times_and_then_costs_attempts() {
+    let failure = || Failure::new(Code::processing_error(), "You've hit your limit");
+    let until = |second| Timestamp::from_second(second).expect("a time");
+    let acts = (1..=8).map(|hour| Act::Fails(failure(), AfterFailure::Wait { until: until(3_600 * hour) }));
+    let desk = Desk::new(SessionKind::Chosen, acts);
+    desk.begin("").await;
+    let end = desk.drive_while_hours_pass(8).await;
+    assert!(matches!(end, End::Waiting(_)), "a person decides when no attempt is left: {end:?}");
+    let (at, not_before) =
+        (|hour: i64| Again::At(until(3_600 * hour)), |hour: i64| Again::NotBefore(until(3_600 * hour)));
+    let expected = [at(1), at(2), at(3), not_before(4), at(5), at(6), at(7), not_before(8)];
+    assert_eq!(again(&desk.events().await), expected);
+    let run = desk.loaded().await;
+    let build = run.handoffs().find(|tracked| tracked.step.phase == "build").expect("it");
+    assert_eq!(build.handoff.attempts, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn busy_service_is_tried_again_after_its_pause_but_not_more_often() {
+    let busy = || Failure::new(Code::processing_error(), "Too many requests");
+    let hour = Timestamp::from_second(3_600).expect("a time");
+    let pause = AfterFailure::Pause { until: hour };
+    let desk = Desk::new(SessionKind::Chosen, [Act::Fails(busy(), pause), Act::Fails(busy(), AfterFailure::Policy)]);
+    desk.begin("").await;
+    let end = desk.drive_while_hours_pass(1).await;
+    assert!(matches!(end, End::Waiting(_)), "a person decides when no attempt is left: {end:?}");
+    assert_eq!(again(&desk.events().await), [Again::NotBefore(hour), Again::Policy]);
+    assert!(desk.turns()[1].session.goes_on);
+    assert_eq!(desk.turns().iter().map(|job| job.attempt).collect::<Vec<_>>(), [1, 2]);
 }
 
 #[tokio::test(start_paused = true)]

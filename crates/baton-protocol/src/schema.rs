@@ -6,6 +6,7 @@ use schemars::Schema;
 use serde_json::{Value, json};
 
 use crate::dialect::Dialect;
+use crate::rules::missing_field;
 
 /// A schema that was compiled once and can be used many times.
 #[derive(Debug)]
@@ -96,7 +97,8 @@ pub fn find(name: &str) -> Option<Value> {
 }
 
 /// Returns a schema as programs take it that hand it to a model: without what names it and the draft that it is written in,
-/// formats that only Rust knows, and lists of types. Claude Code refuses the first, and warns about the others.
+/// formats that only Rust knows, and lists of types. Claude Code refuses the first, and warns about the others. A time is not
+/// required: a model has no clock, and whoever receives its answer knows when it came.
 pub fn for_model(mut schema: Value) -> Value {
     if let Some(members) = schema.as_object_mut() {
         members.remove("$schema");
@@ -111,6 +113,9 @@ fn simplify(node: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(simplify),
         Value::Object(members) => {
             members.values_mut().for_each(simplify);
+            if let Some(Value::Array(required)) = members.get_mut("required") {
+                required.retain(|member| !member.as_str().is_some_and(missing_field::is_time));
+            }
             if members.get("format").and_then(Value::as_str).is_some_and(|format| format.contains("int")) {
                 members.remove("format");
             }

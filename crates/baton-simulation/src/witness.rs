@@ -252,7 +252,7 @@ fn counted(before: &Handoff, change: &RowChange, say: &mut impl FnMut(&'static s
     }
     // Whoever repairs a report goes on with the same attempt, and what has died with its driver need not wait.
     let goes_on = match &command {
-        Command::Fail(fail) => fail.again != Again::Policy,
+        Command::Fail(fail) => !matches!(fail.again, Again::Policy | Again::NotBefore(_)),
         Command::Verify(verify) => verify.repair,
         _ => false,
     };

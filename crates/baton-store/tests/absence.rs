@@ -121,6 +121,7 @@ impl Stage {
             settings: Settings::default(),
             kept: KeptBytes::default(),
             patience,
+            finish_within: Duration::ZERO,
         };
         let run = RunId::parse("t").unwrap();
         driver.begin(&run, &memory::definition(&text), "ana").await.unwrap();

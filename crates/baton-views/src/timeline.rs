@@ -61,7 +61,7 @@ fn happened(command: &Command) -> String {
             Ending::NeedsClarification => "needs clarification".to_owned(),
         },
         Command::Fail(fail) => match fail.again {
-            Again::Policy | Again::AtOnce => fail.failure.to_string(),
+            Again::Policy | Again::AtOnce | Again::NotBefore(_) => fail.failure.to_string(),
             Again::Repair => format!("{}; repaired in the same session", fail.failure),
             Again::Fresh => format!("{}; continues in a new session", fail.failure),
             Again::At(time) => format!("{}; continues at {}", fail.failure, time.strftime("%F %H:%M:%SZ")),

@@ -14,7 +14,8 @@ use std::path::Path;
 use baton_engine::evidence::{ClaimFinding, ClaimKind, ExaminedClaim, Scene};
 use baton_protocol::model::Report;
 use baton_protocol::rules::{
-    artifact_changed, artifact_outside_workspace, file_not_modified, modified_not_declared, stale_base, writes_outside,
+    Rule, artifact_changed, artifact_outside_workspace, file_not_modified, modified_not_declared, stale_base,
+    writes_outside,
 };
 
 use super::changes::{Change, Changes, ChangesBeside, Trace};
@@ -164,7 +165,7 @@ impl<'a> Comparison<'a> {
         };
         let mut examined = Vec::new();
         let by_others = [&strangers.beside[..], &strangers.anybody, &strangers.caged].concat();
-        let is_wrong = |path: &str| (all || new) && self.scene.refuted.hold(path);
+        let is_wrong = |path: &str| (all || new) && self.scene.refuted.hold(rule, path);
         // What an earlier report was refuted for is not made good by leaving it there.
         let (again, left): (Vec<_>, Vec<_>) = left_over.own.iter().copied().partition(|(path, _)| is_wrong(path));
         let (wrong, open) =
@@ -276,18 +277,31 @@ impl<'a> Comparison<'a> {
         };
         let (during, left_over) = (among(during), among(left_over));
         let strangers = self.sort(&during, |path, _| self.named.hold(path));
-        let mut examined =
-            tell(&strangers.own, |told| refuted(rule, told, "but it was handed over, and the report does not name it"));
+        let left_over = self.sort(&left_over, |path, _| self.named.hold(path));
+        let (wrong, unclear) = self.left_wrong(rule, strangers.own, left_over.own);
+        let unnamed = "but it was handed over, and the report does not name it";
+        let mut examined = self.pinned(&wrong, |told| refuted(rule, told, unnamed));
         if !strangers.anybody.is_empty() {
             let seen = "although it was handed over, by it or by another agent at the same time: unclear which";
             examined.push(unchecked(rule, in_one(&strangers.anybody), seen));
         }
-        let left_over = self.sort(&left_over, |path, _| self.named.hold(path));
-        if !left_over.own.is_empty() {
+        if !unclear.is_empty() {
             let seen = "since the first attempt, although it was handed over; it is not clear by whom";
-            examined.push(unchecked(rule, in_one(&left_over.own), seen));
+            examined.push(unchecked(rule, in_one(&unclear), seen));
         }
         examined
+    }
+
+    /// Returns what this attempt has done wrong, with what an earlier one was refuted for and was left as it was; and of the
+    /// rest that was left, nobody knows who did it.
+    fn left_wrong<'c>(
+        &self,
+        rule: &Rule,
+        done: Vec<ChangedFile<'c>>,
+        left: Vec<ChangedFile<'c>>,
+    ) -> (Vec<ChangedFile<'c>>, Vec<ChangedFile<'c>>) {
+        let (again, unclear) = left.into_iter().partition(|(path, _)| self.scene.refuted.hold(rule, path));
+        ([done, again].concat(), unclear)
     }
 
     /// Looks for sources that somebody else changed while the agent read them.
@@ -342,13 +356,6 @@ fn in_words((path, change): &ChangedFile<'_>) -> String {
 fn handed_over(scene: &Scene) -> Vec<&str> {
     let context = scene.request.as_ref().and_then(|request| request.context.as_ref());
     context.map(|context| context.artifacts.iter().map(|artifact| artifact.path()).collect()).unwrap_or_default()
-}
-
-/// Lists the first of many one by one, and counts the rest.
-fn tell(strangers: &[ChangedFile<'_>], entry: impl Fn(String) -> ExaminedClaim) -> Vec<ExaminedClaim> {
-    let rest = strangers.len().saturating_sub(TOLD);
-    let more = (rest > 0).then(|| format!("so were {rest} more files"));
-    strangers.iter().take(TOLD).map(in_words).chain(more).map(entry).collect()
 }
 
 /// Lists the first of many in one sentence.

@@ -162,6 +162,9 @@ impl ProfileFault {
             .or_else(|| by_words(&WORDS, &said))
             .or_else(|| clues.is_retryable.map(|again| if again { Trouble::Busy } else { Trouble::BadRequest }))
             .unwrap_or(Trouble::Unknown);
+        // A busy service tells how long to pause; the time of day at which something ends is that of a limit.
+        let is_limit = trouble == Trouble::Busy && matches!(reset, Some(Reset::At(_) | Reset::Clock(_)));
+        let trouble = if is_limit { Trouble::Limit } else { trouble };
         ProfileFault { trouble, message, reset }
     }
 
@@ -174,10 +177,8 @@ impl ProfileFault {
         let passes = || Failure::new(Code::processing_error(), message.clone());
         let until = self.reset.as_ref().and_then(|reset| reset.after(now)).filter(|until| *until > now.timestamp());
         match self.trouble {
-            Trouble::Busy | Trouble::Limit => {
-                let after = until.map_or(AfterFailure::Policy, |until| AfterFailure::Wait { until });
-                (passes(), after)
-            }
+            Trouble::Busy => (passes(), until.map_or(AfterFailure::Policy, |until| AfterFailure::Pause { until })),
+            Trouble::Limit => (passes(), until.map_or(AfterFailure::Policy, |until| AfterFailure::Wait { until })),
             Trouble::Unknown => (passes(), AfterFailure::Policy),
             Trouble::SessionLost => (passes(), AfterFailure::FreshSession),
             Trouble::TooLong if goes_on => (passes(), AfterFailure::FreshSession),
@@ -278,6 +279,25 @@ mod tests {
         assert_eq!(judge(&[], Some(503), "authentication service"), Trouble::Busy);
         assert_eq!(judge(&[], Some(422), "overloaded"), Trouble::BadRequest);
         assert_eq!(judge(&["rate_limit_error"], Some(429), "You exceeded your current quota"), Trouble::NoCredit);
+    }
+
+    #[test]
+    fn only_a_limit_is_waited_for_and_a_busy_service_gets_its_pause() {
+        let now: Zoned = "2026-11-16T15:30:00+01:00[+01:00]".parse().expect("a time");
+        let after = |message: &str, status, reset| {
+            let clues = Clues { message: message.to_owned(), status, reset, ..Clues::default() };
+            ProfileFault::of(clues).ended(true, None, &now).1
+        };
+        let at = |second: i64| now.timestamp() + jiff::SignedDuration::from_secs(second);
+        let busy = "Rate limit reached for gpt-6.1 on tokens per min (TPM). Please try again in 1.2s.";
+        assert_eq!(after(busy, None, None), AfterFailure::Pause { until: at(1) });
+        let header = Reset::in_text("retry-after: 20");
+        assert_eq!(after("Too many requests", Some(429), header), AfterFailure::Pause { until: at(20) });
+        let wait = AfterFailure::Wait { until: at(3600) };
+        assert_eq!(after("You've hit your usage limit. Try again in 1 hour.", None, None), wait);
+        assert_eq!(after("You've hit your limit", Some(429), Reset::at_second(at(3600).as_second())), wait);
+        assert_eq!(after("You've hit your limit · resets 4:30pm", Some(429), None), wait);
+        assert_eq!(after("Too many requests", Some(429), None), AfterFailure::Policy);
     }
 
     #[test]

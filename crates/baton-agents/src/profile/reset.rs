@@ -40,7 +40,8 @@ impl Reset {
         }
         let clock = ["try again at ", "resets at ", "resets "].iter().find_map(|mark| behind(mark))?;
         let clock = clock.split_once('\n').map_or(clock, |(clock, _)| clock);
-        clock.contains(':').then(|| Reset::Clock(clock.trim_end_matches('.').to_owned()))
+        time(clock_of(clock).1)?;
+        Some(Reset::Clock(clock.trim_end_matches('.').to_owned()))
     }
 
     /// Returns the time, as seen from now; `None` if that is unknown.
@@ -82,42 +83,63 @@ fn length(text: &str) -> Option<Duration> {
 
 /// Reads a time of the clock, in the zone that it names or else in ours. One that has passed today is meant for tomorrow.
 fn on_the_wall(text: &str, now: &Zoned) -> Option<Timestamp> {
-    let (text, zone) = match text.split_once('(') {
-        Some((text, zone)) => (text, TimeZone::get(zone.split(')').next()?.trim()).ok()?),
-        None => (text, now.time_zone().clone()),
+    let zone = match text.split_once('(') {
+        Some((_, zone)) => TimeZone::get(zone.split(')').next()?.trim()).ok()?,
+        None => now.time_zone().clone(),
     };
     let now = now.with_time_zone(zone.clone());
-    let (date, clock) = match text.trim().rsplit_once(", ") {
-        Some((day, rest)) => {
-            let (year, clock) = rest.split_once(' ')?;
-            (Some(date(day, year)?), clock)
-        }
-        None => (None, text.trim()),
-    };
+    let (day, clock) = clock_of(text);
     let time = time(clock)?;
-    let meant = date.unwrap_or(now.date()).to_datetime(time).to_zoned(zone).ok()?;
-    if date.is_none() && meant <= now {
-        return meant.checked_add(1.day()).ok().map(|meant| meant.timestamp());
-    }
+    let Some(day) = day else {
+        let meant = now.date().to_datetime(time).to_zoned(zone).ok()?;
+        let meant = if meant <= now { meant.checked_add(1.day()).ok()? } else { meant };
+        return Some(meant.timestamp());
+    };
+    let on = |year: i16| date(day, year)?.to_datetime(time).to_zoned(zone.clone()).ok();
+    let meant = match day.rsplit_once(", ").and_then(|(_, year)| year.trim().parse().ok()) {
+        Some(year) => on(year)?,
+        // A day without a year that has passed is meant for the next one.
+        None => on(now.year()).filter(|meant| *meant > now).or_else(|| on(now.year() + 1))?,
+    };
     Some(meant.timestamp())
 }
 
-fn date(day: &str, year: &str) -> Option<Date> {
+/// Splits what a program writes into the day, where it names one, and what the clock shows.
+fn clock_of(text: &str) -> (Option<&str>, &str) {
+    let text = text.split('(').next().unwrap_or(text).trim();
+    let begins_with_day = text.starts_with(|letter: char| letter.is_ascii_alphabetic());
+    let Some((day, rest)) = text.rsplit_once(", ").filter(|_| begins_with_day) else { return (None, text) };
+    match rest.split_once(' ') {
+        // `Nov 18th, 2026 4:26 PM`
+        Some((year, clock)) if year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()) => {
+            (Some(&text[..day.len() + 2 + year.len()]), clock)
+        }
+        _ => (Some(day), rest),
+    }
+}
+
+fn date(day: &str, year: i16) -> Option<Date> {
     const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let (month, day) = day.split_once(' ')?;
     let month = MONTHS.iter().position(|name| month.to_lowercase().starts_with(name))? + 1;
-    let day = leading_number(day)?;
-    Date::new(year.parse().ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+    Date::new(year, i8::try_from(month).ok()?, i8::try_from(leading_number(day)?).ok()?).ok()
 }
 
+/// Reads `4:26 PM`, `16:26` or, with its half of the day, a whole hour: `4pm`.
 fn time(clock: &str) -> Option<Time> {
     let clock = clock.trim().to_lowercase();
-    let (hour, rest) = clock.split_once(':')?;
-    let (hour, minute) = (hour.trim().parse::<i8>().ok()?, leading_number(rest)?);
-    let hour = match (rest.contains("pm"), rest.contains("am")) {
+    let digits = clock.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(clock.len());
+    let (hour, rest) = (clock[..digits].parse::<i8>().ok()?, &clock[digits..]);
+    let (minute, half) = match rest.strip_prefix(':') {
+        Some(rest) => (leading_number(rest)?, rest.trim_start_matches(|letter: char| letter.is_ascii_digit())),
+        None => (0, rest),
+    };
+    let half = half.trim_start();
+    let hour = match (half.starts_with("pm"), half.starts_with("am")) {
         (true, _) => hour % 12 + 12,
         (_, true) => hour % 12,
-        _ => hour,
+        _ if rest.starts_with(':') => hour,
+        _ => return None,
     };
     Time::new(hour, i8::try_from(minute).ok()?, 0, 0).ok()
 }
@@ -138,6 +160,11 @@ mod tests {
         assert_eq!(told("try again at 3:10 PM"), "2026-11-17T14:10:00Z", "it has passed today");
         assert_eq!(told("try again at Nov 18th, 2026 12:05 AM."), "2026-11-17T23:05:00Z");
         assert_eq!(told("5-hour limit · resets 4:31pm (UTC)"), "2026-11-16T16:31:00Z");
+        assert_eq!(told("You've hit your limit · resets 4pm (UTC)"), "2026-11-16T16:00:00Z");
+        assert_eq!(told("You've hit your limit · resets 12am"), "2026-11-16T23:00:00Z");
+        assert_eq!(told("weekly limit · resets Nov 20, 5pm (UTC)"), "2026-11-20T17:00:00Z");
+        assert_eq!(told("weekly limit · resets Nov 1, 9:30am (UTC)"), "", "more than 40 days");
+        assert_eq!(told("weekly limit · resets Dec 2 at noon"), "");
     }
 
     #[test]

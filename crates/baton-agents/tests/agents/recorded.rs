@@ -26,8 +26,8 @@ fn follows(profile: Profile, case: &str) -> (String, String) {
     let word = match (after, failure.chance) {
         (AfterFailure::Wait { .. }, _) => "wait",
         (AfterFailure::FreshSession, _) => "fresh",
-        (AfterFailure::Policy, Transience::Transient) => "again",
-        (AfterFailure::Policy, Transience::Permanent) => "stop",
+        (AfterFailure::Policy | AfterFailure::Pause { .. }, Transience::Transient) => "again",
+        (AfterFailure::Policy | AfterFailure::Pause { .. }, Transience::Permanent) => "stop",
     };
     (word.to_owned(), failure.to_string())
 }

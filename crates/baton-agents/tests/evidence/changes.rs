@@ -325,11 +325,17 @@ async fn what_an_earlier_attempt_did_is_undone_or_a_person_must_look() {
     stage.scene.earlier = vec![EarlierAttempt { folder, baseline, is_own: true }];
     stage.scene.folder = stage.path(".baton/attempt-2");
     stage.scratch.folder(&stage.scene.folder);
-    let examined = stage.attempt(|stage| _ = stage.write("docs/plan.md", "2"), &modified(&["docs/plan.md"])).await;
-    insta::assert_snapshot!(shown(&examined), @"
+    let planned = modified(&["docs/plan.md"]);
+    let unclear = stage.attempt(|stage| _ = stage.write("docs/plan.md", "2"), &planned).await;
+    insta::assert_snapshot!(shown(&unclear), @"
     Verified file-not-modified: `docs/plan.md` was changed, as reported
     Unverifiable writes-outside: `src/quota.rs` was changed, since the first attempt; it is not clear by whom (a person must look)
     ");
+    // What an earlier report was refuted for is not made good by leaving it there.
+    stage.scene.refuted.add(&examined);
+    let examined = stage.examine(&planned).await;
+    assert_eq!(refuted(&examined), ["writes-outside"], "{}", shown(&examined));
+    assert!(!examined.iter().any(|seen| seen.asks_person), "{}", shown(&examined));
     stage.write("src/quota.rs", "fn quota() {}\n".repeat(40));
     let examined = stage.examine(&Report::default()).await;
     // That nothing else was written, and the file that was.

@@ -185,6 +185,7 @@ impl<'r> Brief<'r> {
             last_failure: handoff.last_failure.as_ref(),
             // Whoever holds it has begun this attempt.
             attempt: self.tracked.attempts + u32::from(handoff.lease().is_none()),
+            judges: Some(self.tracked.step.role == Role::Work && flow::judges(&self.located, &handoff.terms.to)),
             mandatory_skills: &skills,
             output_directory: &output.to_string_lossy(),
             attempt_folder: &attempt_folder,

@@ -130,17 +130,22 @@ fn record_answer(
 }
 
 /// Returns the command that follows a failed turn. A report is repaired in its session if that can go on, a limit is
-/// waited for, and everything else is up to the policy.
+/// waited for as long as that is likely to help, and everything else is up to the policy.
 fn failed_turn(draft: &Draft, id: &HandoffId, fail: Fail, turn: TurnFigures, after: AfterFailure) -> Command {
     let tracked = draft.run.find(id);
     let goes_on = tracked.and_then(TrackedHandoff::turn).is_some_and(|turn| turn.goes_on);
+    let can_park = |until| tracked.is_some_and(|tracked| tracked.parks.allow(&tracked.handoff, until));
     let again = match after {
-        AfterFailure::Wait { until } if until > draft.at => Again::At(until),
+        AfterFailure::Wait { until } if until > draft.at && can_park(until) => Again::At(until),
+        AfterFailure::Wait { until } | AfterFailure::Pause { until } if until > draft.at => Again::NotBefore(until),
         AfterFailure::FreshSession if goes_on => Again::Fresh,
         AfterFailure::Policy if is_repaired(&draft.run, id, &fail.failure) => Again::Repair,
-        AfterFailure::Policy | AfterFailure::Wait { .. } | AfterFailure::FreshSession => Again::Policy,
+        AfterFailure::Policy | AfterFailure::Pause { .. } | AfterFailure::Wait { .. } | AfterFailure::FreshSession => {
+            Again::Policy
+        }
     };
-    let failure = if again == Again::Policy { repeated(&draft.run, id, fail.failure) } else { fail.failure };
+    let counts = matches!(again, Again::Policy | Again::NotBefore(_));
+    let failure = if counts { repeated(&draft.run, id, fail.failure) } else { fail.failure };
     let TurnFigures { spent, skills } = turn;
     Command::Fail(Fail { failure, spent, skills, again, ..fail })
 }

@@ -8,9 +8,9 @@ use crate::Fence;
 use crate::evidence::{self, Content, ExaminedClaim};
 use crate::expression::slug;
 use crate::failure::{Code, Failure, Transience};
-use crate::handoff::{Digest, Handoff, WrittenDocument};
+use crate::handoff::{Digest, Handoff, State, WrittenDocument};
 use crate::id::{HandoffId, RunId};
-use crate::lifecycle::{Accept, Claim, Command, Ending, Fail, HandIn, Verdict, Verify};
+use crate::lifecycle::{Accept, Again, Claim, Command, Ending, Fail, HandIn, Verdict, Verify};
 use crate::retry::{Policy, RETRIES_MAX};
 use crate::store::{StoreError, TransactionStep};
 
@@ -67,7 +67,8 @@ pub enum FiledEnd {
 }
 
 impl Engine {
-    /// Files work that was done in a session. What is blocked or needs a person waits for one: nobody else would look.
+    /// Files work that was done in a session. What is blocked or needs a person waits for one: nobody else would look. When
+    /// the person has decided and the agent reports again, that is what comes of the same handoff.
     pub async fn file(&self, work: FiledWork, caller: &Caller) -> Result<Handoff, Problem> {
         let kept = match &work.end {
             FiledEnd::Reported { contents, contents_bytes_max, .. } if !contents.is_empty() => {
@@ -76,16 +77,21 @@ impl Engine {
             FiledEnd::Reported { .. } | FiledEnd::LetGo(_) => Vec::new(),
         };
         let before = self.store.handoffs_of(&work.run).await?;
-        let before = before.iter().filter(|(handoff, _)| handoff.terms.to == work.agent).count();
+        let own: Vec<&Handoff> =
+            before.iter().map(|(handoff, _)| handoff).filter(|one| one.terms.to == work.agent).collect();
+        let mut answered = own.iter().find(|one| matches!(one.state, State::Pending { .. })).copied();
+        let before = own.len();
         for number in before + 1..=before + IDS_TRIED {
-            let (accept, commands) = self.filed(&work, number, &kept)?;
-            let id = accept.id.clone();
+            let (accept, commands) = self.filed(&work, number, &kept, answered)?;
+            let id = answered.map_or_else(|| accept.id.clone(), |handoff| handoff.id.clone());
             let apply = |command: Command| TransactionStep::Apply(id.clone(), command.sent_by(caller.author()));
-            let steps =
-                std::iter::once(TransactionStep::Accept(Box::new(accept))).chain(commands.into_iter().map(apply));
+            let accept = answered.is_none().then(|| TransactionStep::Accept(Box::new(accept)));
+            let steps = accept.into_iter().chain(commands.into_iter().map(apply));
             match self.store.carry_out(steps.collect(), self.now()).await {
-                // Another agent of this name has ended at the same time.
-                Err(StoreError::Taken { .. } | StoreError::Refused(_)) if number < before + IDS_TRIED => {}
+                // Another agent of this name has ended at the same time, or somebody has claimed what was answered.
+                Err(StoreError::Taken { .. } | StoreError::Refused(_)) if number < before + IDS_TRIED => {
+                    answered = None
+                }
                 left => {
                     let last = left?.pop();
                     return last.ok_or_else(|| StoreError::Failed("nothing was filed".to_owned()).into());
@@ -95,8 +101,14 @@ impl Engine {
         Err(StoreError::Failed(format!("there is no free id for {} in {}", work.agent, work.run)).into())
     }
 
-    /// Returns the handoff, and everything that happened to it.
-    fn filed(&self, work: &FiledWork, number: usize, kept: &[Digest]) -> Result<(Accept, Vec<Command>), Problem> {
+    /// Returns the handoff, and everything that happened to it; or what happened to the one that a person has answered.
+    fn filed(
+        &self,
+        work: &FiledWork,
+        number: usize,
+        kept: &[Digest],
+        answered: Option<&Handoff>,
+    ) -> Result<(Accept, Vec<Command>), Problem> {
         let id = HandoffId::parse(format!("{}.{}.{number}", work.run, slug(&work.agent)))
             .or_else(|_| HandoffId::parse(format!("{}.{number}", work.run)))
             .unwrap_or_else(|_| self.random.id());
@@ -108,7 +120,9 @@ impl Engine {
         let max_retries = u32::try_from(work.refused.len()).unwrap_or(RETRIES_MAX).min(RETRIES_MAX);
         accept.terms.retry = Policy { max_retries, ..Policy::NEVER };
         let mut commands = Vec::new();
-        let mut fence = Fence::NONE;
+        let mut fence = answered.map_or(Fence::NONE, |handoff| handoff.fence);
+        // How often the one that was answered may be tried was settled when it was filed.
+        let again = if answered.is_some() { Again::Repair } else { Again::Policy };
         let mut claimed = |commands: &mut Vec<Command>| {
             fence = fence.next();
             commands.push(Command::Claim(Claim::by(&work.claimant, LEASE_MS)));
@@ -116,13 +130,13 @@ impl Engine {
         };
         for refused in &work.refused {
             let fence = claimed(&mut commands);
-            commands.push(failed(fence, refused, Transience::Transient));
+            commands.push(failed(fence, refused, Transience::Transient, again));
         }
         let fence = claimed(&mut commands);
         match &work.end {
-            FiledEnd::LetGo(refused) => commands.push(failed(fence, refused, Transience::Permanent)),
+            FiledEnd::LetGo(refused) => commands.push(failed(fence, refused, Transience::Permanent, Again::Policy)),
             FiledEnd::Reported { document, examined, .. } => {
-                let report = self.ending(work, &accept, document, fence)?;
+                let report = self.ending(work, &accept, answered, document, fence)?;
                 let is_examined =
                     matches!(&report, Command::Report(HandIn { ending: Ending::Complete | Ending::NeedsReview, .. }));
                 commands.push(report);
@@ -148,10 +162,11 @@ impl Engine {
         &self,
         work: &FiledWork,
         accept: &Accept,
+        answered: Option<&Handoff>,
         document: &ValidDocument,
         fence: Fence,
     ) -> Result<Command, Problem> {
-        let handoff = accept.handoff(Timestamp::UNIX_EPOCH);
+        let handoff = answered.cloned().unwrap_or_else(|| accept.handoff(Timestamp::UNIX_EPOCH));
         let following = [work.from.clone()];
         let handed_in = HandedIn {
             document: document.clone(),
@@ -177,7 +192,7 @@ impl Engine {
     }
 }
 
-fn failed(fence: Fence, refused: &RefusedText, chance: Transience) -> Command {
+fn failed(fence: Fence, refused: &RefusedText, chance: Transience, again: Again) -> Command {
     let failure = Failure { chance, ..Failure::new(Code::validation_failed(), refused.why.clone()) };
-    Command::Fail(Fail { document: Some(refused.document.clone()), ..Fail::new(fence, failure, 0.0) })
+    Command::Fail(Fail { document: Some(refused.document.clone()), again, ..Fail::new(fence, failure, 0.0) })
 }

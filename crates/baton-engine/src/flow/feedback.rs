@@ -2,7 +2,7 @@
 
 use baton_protocol::model::{PhaseFindings, Report};
 
-use super::turn::is_stopped;
+use super::turn::{is_stopped, never_said};
 use crate::answer::{self, context};
 use crate::failure::Code;
 use crate::handoff::{About, Note, State};
@@ -38,7 +38,8 @@ pub(super) fn told(report: &Report) -> String {
 /// notes are read without the handovers beside them.
 pub(super) fn feedback(run: &Run, tracked: &TrackedHandoff, text: &str) -> Vec<Note> {
     let mut notes = vec![note(about(tracked), tracked, text)];
-    for member in handover::members(run, tracked).into_iter().filter(|member| !member.passed()) {
+    // Nobody but its own agent can do anything about an agent that failed without saying anything.
+    for member in handover::members(run, tracked).into_iter().filter(|it| !it.passed() && !never_said(it)) {
         let said = match (member.report(), &member.handoff.last_failure) {
             (Some(report), _) if !answer::passes(report) => told(report),
             (_, Some(failure)) => failure.to_string(),

@@ -16,6 +16,7 @@ use baton_protocol::{Dialect, Hints, convert, read};
 use jiff::Timestamp;
 use serde_json::{Map, Number, Value};
 
+use super::judging::judges;
 use super::values::names;
 use super::{FlowFault, PhasePart, UnfitDocument, turn};
 use crate::answer::context;
@@ -61,7 +62,8 @@ impl Asking<'_> {
         let in_tasks = agent.dialect.as_deref().and_then(Dialect::parse) == Some(Dialect::Task);
         let is_review = turn::is_review(phase);
         // Every task is of a kind, whatever its phase is called; what a review finds is a validation.
-        let usual = || in_tasks.then_some(if is_review { TaskPhase::Validate } else { TaskPhase::Write });
+        let usual =
+            || in_tasks.then(|| if judges(self.located, name) { TaskPhase::Validate } else { TaskPhase::Write });
         let kind = phase.kind.as_deref().or(Some(phase.id())).and_then(TaskPhase::parse).or_else(usual);
         let output = kind.and_then(|kind| ExpectedOutput::ALL.iter().find(|output| output.phase() == kind));
         let schema = agent.output_schema.clone();

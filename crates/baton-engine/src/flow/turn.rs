@@ -289,15 +289,16 @@ fn failed(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>, why: 
     }
 }
 
-/// Returns whether a group did not pass only because none of its failed reviews was ever given.
+/// Returns whether a group did not pass only because agents in it failed and so never said anything about the work.
 fn was_never_judged(run: &Run, group: &TrackedHandoff) -> bool {
-    let is_missing = |member: &TrackedHandoff| {
-        let located = run.definition.locate(&member.step.phase);
-        let is_given = matches!(member.handoff.state, State::Completed { .. }) || is_stopped(member);
-        !is_given && located.is_some_and(|located| is_review(located.phase()))
-    };
+    let is_missing = |member: &TrackedHandoff| never_said(member) || was_never_judged(run, member);
     let mut failed = handover::members(run, group).into_iter().filter(|member| !member.passed()).peekable();
     group.step.role == Role::Group && failed.peek().is_some() && failed.all(is_missing)
+}
+
+/// Returns whether an agent has failed without saying anything about the work.
+pub(super) fn never_said(tracked: &TrackedHandoff) -> bool {
+    tracked.step.role == Role::Work && matches!(tracked.handoff.state, State::Failed { .. }) && !is_stopped(tracked)
 }
 
 /// Finds the phase that work goes back to from another one.

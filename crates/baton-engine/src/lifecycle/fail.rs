@@ -52,6 +52,8 @@ pub enum Again {
     /// Another attempt begins at once, if the policy allows one: whoever worked died with its driver, and waiting would mend
     /// nothing.
     AtOnce,
+    /// Whatever the retry policy says, but not before this time.
+    NotBefore(Timestamp),
     /// The same attempt goes on at this time, when a limit of its program's account ends.
     At(Timestamp),
 }
@@ -76,6 +78,11 @@ impl Fail {
         let failure = self.failure.clone();
         Ok(match self.again {
             Again::Policy => try_again(handoff, failure, self.dice, at),
+            Again::NotBefore(time) => {
+                let pause = Duration::try_from(whole(time).duration_since(at)).unwrap_or_default();
+                let wait = policy_wait(handoff, &failure, self.dice).max(pause);
+                try_again_after(handoff, failure, wait, at)
+            }
             Again::AtOnce => try_again_after(handoff, failure, Duration::ZERO, at),
             Again::Repair | Again::Fresh => go_on(handoff, failure, at),
             Again::At(time) => go_on(handoff, failure, whole(time).max(at)),
@@ -92,13 +99,18 @@ impl Fail {
 
 /// Ends a failed attempt: another one follows after a wait, or none.
 pub(super) fn try_again(handoff: &mut Handoff, failure: Failure, dice: f64, at: Timestamp) -> Vec<Action> {
+    let wait = policy_wait(handoff, &failure, dice);
+    try_again_after(handoff, failure, wait, at)
+}
+
+/// Returns how long the policy waits before another attempt.
+fn policy_wait(handoff: &Handoff, failure: &Failure, dice: f64) -> Duration {
     let policy = handoff.terms.retry;
     let at_once = policy.at_once_if_refused
         && failure.code == Code::validation_failed()
         && handoff.attempts <= Policy::AT_ONCE_MAX;
     let wait = if at_once { Duration::ZERO } else { policy.delay_before(handoff.attempts, dice) };
-    let wait = if planted(Bug::BackoffIgnored) { Duration::ZERO } else { wait };
-    try_again_after(handoff, failure, wait, at)
+    if planted(Bug::BackoffIgnored) { Duration::ZERO } else { wait }
 }
 
 /// Ends a failed attempt: another one follows after so long, if the policy allows one.
@@ -186,6 +198,19 @@ mod tests {
             let at = sample::time(100);
             let ended = if attempt == 4 { State::Failed { at } } else { State::Pending { ready_at: at } };
             assert_eq!(handoff.state, ended, "after {attempt} attempts");
+        }
+    }
+
+    #[test]
+    fn pause_that_a_server_asks_for_lengthens_the_wait_and_counts_the_attempt() {
+        let claimed = sample::handoff(StateName::Claimed);
+        for (until, ready_at) in [(101, 130), (190, 190), (50, 130)] {
+            let failure = Failure::new(Code::processing_error(), "too many requests");
+            let again = Again::NotBefore(sample::time(until));
+            let fail = Command::Fail(Fail { again, ..Fail::new(claimed.fence, failure, 0.0) });
+            let failed = apply(&claimed, fail, sample::time(100)).expect("held").handoff;
+            assert_eq!(failed.state, State::Pending { ready_at: sample::time(ready_at) }, "until {until}");
+            assert_eq!(failed.attempts, claimed.attempts);
         }
     }
 

@@ -15,6 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::{Briefing, ReportTo};
+use crate::flow::is_called_reviewer;
 use crate::overlap::overlap;
 
 /// A time for requests that have none. Not midnight: that would look invented.
@@ -80,12 +81,9 @@ pub(super) fn reviews(briefing: &Briefing<'_>) -> bool {
         return is_verdict(task_phase(briefing.request));
     }
     let asked = briefing.request.expectations.as_ref().and_then(|wanted| wanted.output.as_deref());
-    let is_named = |name: &str| {
-        let words = name.split(|character: char| !character.is_alphanumeric());
-        words.into_iter().any(|word| ["review", "reviewer"].iter().any(|known| known.eq_ignore_ascii_case(word)))
-    };
     let phase = briefing.phase.rsplit('/').next().unwrap_or_default();
-    asked.is_some_and(|asked| same_word(asked, REVIEW)) || is_named(phase) || is_named(briefing.agent)
+    let is_called_so = || [phase, briefing.agent].into_iter().any(is_called_reviewer);
+    briefing.judges.unwrap_or_else(is_called_so) || asked.is_some_and(|asked| same_word(asked, REVIEW))
 }
 
 /// Returns whether a phase of a task says whether something passed. The example says that it did not: nobody may approve by
@@ -192,6 +190,7 @@ impl<'a> Work<'a> {
                 artifact_type: Some(kind.unwrap_or_else(|| self.name.to_owned())),
                 schema_compliance: Some("valid".to_owned()),
             }),
+            verdict: reviews(self.briefing).then(|| "APPROVED".to_owned()),
             validation,
             next_steps: vec![copied_example::NEXT_STEP.to_owned()],
             ..Report::default()

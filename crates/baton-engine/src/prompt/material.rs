@@ -196,6 +196,12 @@ fn members(briefing: &Briefing<'_>, fence: PromptFence<'_>) -> Vec<Piece> {
 fn said(note: &Note, fence: PromptFence<'_>, briefing: &Briefing<'_>) -> SaidSince {
     let from = fence.origin(&note.from);
     let (about, title, meaning) = match note.about {
+        // How many passed stands in Baton's words; what must change, its members say.
+        About::Feedback if note.from == GROUP => {
+            let passed = fence.origin(note.text.split(['\n', ';']).next().unwrap_or_default());
+            let meaning = format!("The work did not pass ({passed}). Who asked for changes has said below which.");
+            return SaidSince { about: "feedback", from, meaning, piece: None };
+        }
         About::Refuted => ("refuted", "what is wrong", "Your last report was not accepted:".to_owned()),
         About::Resolution if note.question.is_some() => {
             ("resolution", "question and answer", format!("{from} answered you. Go on where you stopped, with this:"))
@@ -214,9 +220,6 @@ fn said(note: &Note, fence: PromptFence<'_>, briefing: &Briefing<'_>) -> SaidSin
             return SaidSince { about: "failure", from, meaning, piece: None };
         }
         About::Failure => ("failure", "what failed", format!("`{from}` failed, so the work comes back to you:")),
-        About::Feedback if note.from == GROUP => {
-            ("feedback", "feedback", "The work did not pass. Who asked for changes has said below which:".to_owned())
-        }
         About::Feedback => ("feedback", "feedback", format!("`{from}` asked for changes. Make them:")),
         About::Answer if note.question.is_some() => {
             ("answer", "question and answer", format!("{from} answered what you asked:"))

@@ -92,6 +92,7 @@ impl Case {
             notes: &self.notes,
             last_failure: self.failure.as_ref(),
             attempt: 1 + u32::from(self.failure.is_some() || !self.notes.is_empty()),
+            judges: None,
             mandatory_skills: &self.skills,
             output_directory: "out/mcp-wrapper/get-issue",
             attempt_folder: ".baton/runs/run-7/get-issue.implementation/1",

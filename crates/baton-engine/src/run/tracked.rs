@@ -8,6 +8,7 @@ use baton_protocol::model::{Document, Report, Request};
 use jiff::Timestamp;
 
 use super::group::Items;
+use super::parking::Parks;
 use super::{RecordFault, Used};
 use crate::Fence;
 use crate::answer::{self, Successors, UnderstoodReport};
@@ -66,6 +67,8 @@ pub struct TrackedHandoff {
     worked: Duration,
     /// The session of its last attempt, where its program keeps sessions.
     pub session: Option<TrackedSession>,
+    /// How often in a row it has waited for the end of a limit.
+    pub parks: Parks,
     /// The skills that its program showed to have been used in the session; `None` if it shows nothing of the kind.
     pub skills: Option<Vec<String>>,
     /// What was spent before the last attempt, and in it.
@@ -223,6 +226,7 @@ impl TrackedHandoff {
             begun_at: None,
             worked: Duration::ZERO,
             session: None,
+            parks: Parks::default(),
             skills: None,
             earlier: EarlierFigures::default(),
             attempt: AttemptFigures::default(),
@@ -234,6 +238,7 @@ impl TrackedHandoff {
         if let (Fact::Accepted(_), Known::Request(request)) = (fact, &known) {
             self.understood = Arc::new(OnceLock::from(Some(request.clone())));
         }
+        self.parks.take(fact);
         match fact {
             Fact::Happened(Command::Claim(claim)) => {
                 self.begin_turn(claim);
@@ -280,8 +285,8 @@ impl TrackedHandoff {
                     Again::Repair => NextTurn::Repairs,
                     Again::At(_) => NextTurn::GoesOn,
                     // A program that was killed, or whose model did not answer, has left what it did in its session.
-                    Again::Policy if was_interrupted(fail) => NextTurn::GoesOn,
-                    Again::Policy | Again::AtOnce | Again::Fresh => NextTurn::Fresh,
+                    Again::Policy | Again::NotBefore(_) if was_interrupted(fail) => NextTurn::GoesOn,
+                    Again::Policy | Again::NotBefore(_) | Again::AtOnce | Again::Fresh => NextTurn::Fresh,
                 });
                 self.changed.clone_from(&fail.changed);
                 match (&fail.document, fail.failure.code == Code::validation_failed()) {

@@ -138,6 +138,7 @@ enum StoredAgain {
     Repair,
     Fresh,
     AtOnce,
+    NotBefore(Timestamp),
     At(Timestamp),
 }
 
@@ -371,6 +372,7 @@ impl<'s> From<&'s Fail> for StoredFail<'s> {
                 Again::Repair => StoredAgain::Repair,
                 Again::Fresh => StoredAgain::Fresh,
                 Again::AtOnce => StoredAgain::AtOnce,
+                Again::NotBefore(time) => StoredAgain::NotBefore(*time),
                 Again::At(time) => StoredAgain::At(*time),
             },
             author: StoredAuthor::of(author),
@@ -394,6 +396,7 @@ impl From<StoredFail<'_>> for Fail {
                 StoredAgain::Repair => Again::Repair,
                 StoredAgain::Fresh => Again::Fresh,
                 StoredAgain::AtOnce => Again::AtOnce,
+                StoredAgain::NotBefore(time) => Again::NotBefore(time),
                 StoredAgain::At(time) => Again::At(time),
             },
             author: author.map(StoredAuthor::author),

@@ -97,17 +97,27 @@ fn group_whose_reviews_were_never_given_asks_a_person() {
         "name: f\n{agents}\nphases:\n  - {{id: build, agent: dev}}\n  - {{id: looks, pass_when: all_must_pass, parallel: \
          [{{id: one, agent: rev, kind: review}}, {{id: two, agent: rev, kind: review}}]}}"
     );
-    let play = Play::of(&text)
-        .tell("looks/one", [Act::Fails("exit 3")])
-        .tell("looks/two", [verdict("APPROVED", "fine")])
-        .play();
-    assert!(play.story().ends_with("looks.failure.1 waits for a person"), "{}", play.story());
-    assert_eq!(play.run.visits("build"), 1, "nobody has asked for changes");
-    let play = Play::of(&text)
-        .tell("looks/one", [Act::Fails("exit 3")])
-        .tell("looks/two", [verdict("CHANGES_REQUESTED", "too slow"), verdict("APPROVED", "fine")])
-        .play();
-    assert_eq!(play.run.visits("build"), 2, "one of them was given, and it counts: {}", play.story());
+    for text in
+        [&text, &text.replace(", kind: review", ""), &text.replace("all_must_pass", "all_must_pass, on_failure: build")]
+    {
+        let approved = verdict("APPROVED", "fine");
+        let play = Play::of(text).tell("looks/one", [Act::Fails("exit 3")]).tell("looks/two", [approved]).play();
+        assert!(play.story().ends_with("looks.failure.1 waits for a person"), "{text}: {}", play.story());
+        assert_eq!(play.run.visits("build"), 1, "nobody has asked for changes");
+        let play = Play::of(text)
+            .recording()
+            .tell("looks/one", [Act::Fails("exit 3")])
+            .tell("looks/two", [verdict("CHANGES_REQUESTED", "too slow"), verdict("APPROVED", "fine")])
+            .play();
+        assert_eq!(play.run.visits("build"), 2, "one of them was given, and it counts: {text}: {}", play.story());
+        let told = &play.prompt("build.2").text;
+        assert!(
+            told.contains("too slow") && !told.contains("`rev` failed"),
+            "whoever builds cannot change that: {told}"
+        );
+        assert_eq!(told.matches("too slow").count(), 1, "it is told once: {told}");
+        assert!(told.contains("The work did not pass (looks: 0 of 2 passed)."), "{told}");
+    }
 }
 
 #[test]
@@ -461,4 +471,24 @@ fn branch_is_left_out_when_its_condition_does_not_hold() {
          ship.1 -> end
          completed",
     );
+}
+
+#[test]
+fn whoever_judges_in_a_group_or_is_called_reviewer_is_told_how_to_say_no() {
+    let members = "parallel: [{id: safe, agent: s}, {id: fast, agent: s, writes: [docs/**]}]";
+    let prompts = |dialect: &str, group: &str| {
+        let agents = format!("agents: {{dev: {{command: [./d]}}, s: {{command: [./s], dialect: {dialect}}}}}");
+        let phases =
+            format!("  - {{id: build, agent: dev}}\n  - {{id: looks, {group}{members}}}\n  - {{id: review, agent: s}}");
+        let play = Play::of(&format!("name: f\n{agents}\nphases:\n{phases}\n")).recording().play();
+        ["looks.safe.1", "looks.fast.1", "review.1"].map(|step| play.prompt(step).text.clone())
+    };
+    for dialect in ["native", "metadata-block", "phase-block", "mailbox"] {
+        let told = prompts(dialect, "pass_when: all_must_pass, ").map(|prompt| prompt.contains("CHANGES_REQUESTED"));
+        assert_eq!(told, [true, false, true], "{dialect}");
+        let told = prompts(dialect, "").map(|prompt| prompt.contains("CHANGES_REQUESTED"));
+        assert_eq!(told, [false, false, true], "{dialect}: a group of workers");
+    }
+    let told = prompts("task", "pass_when: all_must_pass, ").map(|prompt| prompt.contains("overall_passed"));
+    assert_eq!(told, [true, false, true]);
 }

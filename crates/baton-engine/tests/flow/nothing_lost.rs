@@ -58,7 +58,7 @@ fn handed_on(name: &str, value: &mut Value) -> bool {
             let findings = json!({"files_created": [{"path": "w-created.rs", "purpose": "w-purpose"}]});
             set(value, json!({"status": "complete", "decision": "PROCEED", "phase": "write", "findings": findings}));
         }
-        "mailbox.report" => set(value, json!({"status": "completed"})),
+        "mailbox.report" => set(value, json!({"status": "completed", "verdict": "APPROVED"})),
         "package.request" => {
             let inner = value.get_mut("handoff").unwrap();
             set(

@@ -1,8 +1,10 @@
 //! Filing work that was done in a session which nobody here drives.
 
-use baton_engine::engine::{FiledEnd, FiledWork, RefusedText};
+use baton_engine::engine::{Door, FiledEnd, FiledWork, RefusedText};
 use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
 use baton_engine::handoff::{StateName, WrittenDocument};
+use baton_engine::lifecycle::Decision;
+use baton_engine::people::Response;
 use baton_engine::{Handoff, RunId};
 use baton_protocol::Dialect;
 
@@ -83,4 +85,18 @@ async fn text_that_was_let_go_is_a_failure_that_nobody_tries_again() {
     let filed = file(&bed, &["Done."], FiledEnd::LetGo(refused("Really done."))).await;
     assert_eq!(filed.state.name(), StateName::Failed);
     assert_eq!(filed.last_failure.unwrap().message, "there is no block");
+}
+
+#[tokio::test]
+async fn what_a_person_answered_goes_on_in_the_same_handoff() {
+    let bed = Bed::new();
+    let asked = file(&bed, &[], reported(&bed, &blocked(), Vec::new())).await;
+    let question = bed.engine.question(&asked).await.unwrap().unwrap();
+    let decision = Decision::Answer { answers: "All columns are text.".to_owned() };
+    let response = Response { decision, note: None, by: person().decider, door: Door::CommandLine };
+    let answered = bed.engine.decide(&asked, question.decided(response), &person()).await.unwrap().handoff;
+    assert_eq!(answered.state.name(), StateName::Pending);
+    let done = file(&bed, &["Done.", "Done!"], reported(&bed, &done(), Vec::new())).await;
+    assert_eq!((&done.id, done.state.name()), (&asked.id, StateName::Completed));
+    assert_eq!(bed.engine.store.handoffs_of(&asked.run).await.unwrap().len(), 1, "nothing is left in a queue");
 }

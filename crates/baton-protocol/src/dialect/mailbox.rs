@@ -143,6 +143,8 @@ wire! {
         optional target: Option<MailboxParty>,
         /// The result.
         required output: Option<Output>,
+        /// A reviewer's verdict on somebody else's work: `APPROVED` or `CHANGES_REQUESTED`.
+        optional verdict: Option<String>,
         /// Whether the result is valid.
         optional validation: Map<String, Value>,
         /// Counts and measurements.
@@ -397,6 +399,7 @@ impl MailboxResponse {
             to: self.source.map(MailboxParty::into_party),
             from: self.target.map(MailboxParty::into_party),
             output: self.output,
+            verdict: self.verdict,
             validation: self.validation,
             metrics: self.metadata,
             next_steps: self.next_steps,
@@ -422,6 +425,7 @@ impl MailboxResponse {
             source: MailboxParty::of(report.to.as_ref()),
             target: MailboxParty::of(report.from.as_ref()),
             output: report.output.clone(),
+            verdict: report.verdict.clone(),
             validation: report.validation.clone(),
             metadata: report.metrics.clone(),
             next_steps: report.next_steps.clone(),

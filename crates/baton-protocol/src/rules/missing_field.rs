@@ -10,7 +10,8 @@ rule! {
     ///
     /// A blank `agent`, `output_type` or `feature_directory` of a block counts as missing too. Other text that is there
     /// but blank is not reported here: see `missing-context`. The time of a report may be missing where Baton notes itself
-    /// when it came: in runs, and in whatever is handed in for a handoff.
+    /// when it came: in runs, in hooks, and in whatever is handed in for a handoff. `baton route` and `baton check
+    /// --request` judge as these do. In a document that is checked by itself nobody else knows the time.
     ///
     /// ## Why it matters
     /// The receiver routes by these fields. A report without a status is neither done nor blocked, and a request
@@ -42,8 +43,13 @@ rule! {
 /// The members of a report that say when it was written.
 const TIMES: &[&str] = &["timestamp", "timestamp_completed", "timestamp_failed"];
 
+/// Returns whether a member says when a report was written, so that whoever receives the report knows it as well.
+pub(crate) fn is_time(member: &str) -> bool {
+    TIMES.contains(&member)
+}
+
 /// Returns whether a finding says that the time of a report is missing.
 pub(crate) fn is_missing_time(finding: &Finding) -> bool {
     let member = finding.message.split('`').nth(1).unwrap_or_default();
-    finding.rule.name == RULE.name && TIMES.contains(&member)
+    finding.rule.name == RULE.name && is_time(member)
 }

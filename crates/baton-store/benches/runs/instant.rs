@@ -65,6 +65,7 @@ pub(crate) fn driver(store: Arc<dyn Store>, audience: Arc<dyn Audience>) -> Driv
         settings: Settings::default(),
         kept: KeptBytes::default(),
         patience: PATIENCE,
+        finish_within: Duration::ZERO,
     }
 }
 

@@ -1,10 +1,10 @@
 //! Claim: the most urgent first, then the longest ready, then by id; each claim with a lease and a higher token.
 
 use baton_engine::Fence;
+use baton_engine::Priority;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::LEASE_MS_MAX;
 use baton_engine::store::{ClaimRequest, Filter};
-use baton_engine::{Priority, Terms};
 
 use super::bed::{Bed, ids, wish};
 use super::requests::{AGENT, fail, report, request, request_for, time, urgent, with};

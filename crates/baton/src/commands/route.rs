@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use baton_engine::answer::{self, Successors};
 use baton_engine::definition::Definition;
 use baton_engine::engine::settings_of_phase;
-use baton_engine::engine::{ValidDocument, Yardstick};
+use baton_engine::engine::{SessionTask, ValidDocument, Yardstick};
 use baton_engine::rehearsal::{self, RehearsedReport};
 use baton_engine::{Clock as _, handoff::WrittenDocument};
 use baton_protocol::model::{Document, Report};
@@ -67,7 +67,8 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     }
     let first = definition.workflow.phases.first().map(|phase| phase.id().to_owned()).unwrap_or_default();
     let settings = settings_of_phase(&definition, options.phase.as_ref().unwrap_or(&first), &config.settings);
-    let yardstick = Yardstick::of_project(&settings);
+    // What a run would accept is accepted here.
+    let yardstick = Yardstick::of_session(SessionTask::default(), &settings);
     let intake = Intake { by_name: false, ..Intake::by_name(&yardstick, None) };
     let Some(mut taken) = intake.take_any(std::slice::from_ref(&options.file), options.json, output)? else {
         return Ok(Exit::No);

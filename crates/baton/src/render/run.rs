@@ -79,7 +79,7 @@ impl Column {
 /// Returns the table, under a line of titles. What does not fit into a terminal is left out, column by column.
 pub(crate) fn table(summary: &RunSummary, width: Option<usize>) -> String {
     let mut shown = COLUMNS.to_vec();
-    if summary.total.spending.spent.cost_micros.is_none() {
+    if summary.total.spending.to_string().is_empty() {
         shown.retain(|column| *column != Column::Cost);
     }
     for dropped in DISPENSABLE {

@@ -182,3 +182,16 @@ fn what_came_out_is_checked_against_the_schema_that_the_request_names() {
     --- exit 1
     "#);
 }
+
+#[test]
+fn time_may_be_missing_where_somebody_else_knows_when_it_came() {
+    let sandbox = Sandbox::new();
+    let block = r#"{"agent": "csv-developer", "output_type": "design", "status": "complete", "feature_directory": ".",
+        "skills_invoked": [], "handoff": {"next_agent": null, "context": "The reader splits at commas in src/csv.rs."}}"#;
+    sandbox.write("request.json", REQUEST).write("report.json", block);
+    let plain = sandbox.baton(&["check", "report.json"]);
+    assert_eq!(plain.code, Some(1), "{plain}");
+    assert!(plain.stdout.contains("error[missing-field]") && plain.stdout.contains("timestamp"), "{plain}");
+    let answered = sandbox.baton(&["check", "--request", "request.json", "report.json"]);
+    assert!(!answered.stdout.contains("missing-field"), "{answered}");
+}

@@ -121,9 +121,27 @@ fn key_that_is_set_here_and_not_passed_on_is_named() {
     let machine = Machine::new().with("claude", "2.1.325", &recorded!("claude/missing-key"));
     let key = [("ANTHROPIC_API_KEY", "not-a-key")];
     let kept = told(&machine.doctor("a: {profile: claude}", &key));
-    assert!(kept[0].2.starts_with("ANTHROPIC_API_KEY is set here but not passed on: name it in `env`"), "{kept:?}");
-    let passed = told(&machine.doctor("a: {profile: claude, env: [ANTHROPIC_API_KEY]}", &key));
-    assert!(!passed[0].2.contains("not passed on"), "{passed:?}");
+    assert!(
+        kept[0].1.contains("set here but not passed on: ANTHROPIC_API_KEY; name what it needs in `env`"),
+        "{kept:?}"
+    );
+    for agents in ["a: {profile: claude, env: [ANTHROPIC_API_KEY]}", "a: {profile: claude, env: [ANTHROPIC_*]}"] {
+        let passed = told(&machine.doctor(agents, &key));
+        assert!(!passed[0].1.contains("not passed on"), "{passed:?}");
+    }
+}
+
+#[test]
+fn agents_get_the_variables_of_the_whole_workflow() {
+    let machine = Machine::new().with("claude", "2.1.325", &recorded!("claude/good"));
+    let claude = machine.sandbox.path("bin/claude");
+    let script = fs::read_to_string(&claude).expect("it is there");
+    fs::write(&claude, script.replace("cat > /dev/null\n", "cat > /dev/null\n[ \"$COMPANY_KEY\" = k ] || exit 7\n"))
+        .expect("the program can be written");
+    let key = [("COMPANY_KEY", "k")];
+    assert_eq!(machine.doctor("a: {profile: claude}", &key).code, Some(1), "nothing is passed on");
+    let run = machine.doctor("a: {profile: claude}}\nenv: [\"COMPANY_*\"]\noutputs: {", &key);
+    assert_eq!(run.code, Some(0), "{run}");
 }
 
 #[test]

@@ -147,3 +147,12 @@ fn whose_it_is_must_be_known() {
     --- exit 2
     ");
 }
+
+#[test]
+fn what_a_run_accepts_without_a_time_is_routed_without_one() {
+    let sandbox = with_document(
+        r#"{"agent": "writer", "output_type": "letter", "status": "complete", "feature_directory": ".",
+        "skills_invoked": [], "handoff": {"next_agent": null, "context": "letter.txt has three paragraphs."}}"#,
+    );
+    assert!(told(&sandbox, &["--phase", "write"]).contains("metadata-block report of writer, valid"));
+}

@@ -6,7 +6,7 @@ use std::path::Path;
 use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
 use baton_protocol::rules::{artifact_changed, modified_not_declared, writes_outside};
 
-use super::{ChangedFile, Comparison, Strangers, handed_over, in_one, in_words, tell};
+use super::{ChangedFile, Comparison, Strangers, handed_over, in_one};
 use crate::evidence::changes::Change;
 use crate::evidence::entry::{refuted, unchecked, unverifiable, verified};
 use crate::evidence::named::{self, Places};
@@ -33,13 +33,9 @@ impl Comparison<'_> {
         let (artifacts, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
             changed.into_iter().partition(|(path, _)| handed_over.hold(path) && !self.named.hold(path));
         let strangers = self.sort_of_commands(&artifacts, |_, _| false);
-        for stranger in strangers.own {
-            examined.push(refuted(
-                &artifact_changed::RULE,
-                format!("{} {claim}", in_words(&stranger)),
-                "but it was handed over",
-            ));
-        }
+        let seen = "but it was handed over";
+        let wrong = |told: String| refuted(&artifact_changed::RULE, format!("{told} {claim}"), seen);
+        examined.extend(self.pinned(&strangers.own, wrong));
         let by_anybody = [strangers.anybody, strangers.beside].concat();
         if !by_anybody.is_empty() {
             let seen = "although it was handed over, by them or by another agent: unclear which";
@@ -48,7 +44,7 @@ impl Comparison<'_> {
         if is_restricted {
             let strangers = self.sort_of_commands(&rest, |path, _| self.may_be_written(path));
             let (rule, may) = (&writes_outside::RULE, self.may_only());
-            examined.extend(tell(&strangers.own, |told| refuted(rule, format!("{told} {claim}"), &*may)));
+            examined.extend(self.pinned(&strangers.own, |told| refuted(rule, format!("{told} {claim}"), &*may)));
             if !strangers.anybody.is_empty() {
                 let seen = format!("{may}: by them or by another agent, unclear which");
                 examined.push(unchecked(rule, format!("{} {claim}", in_one(&strangers.anybody)), seen));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use baton_engine::evidence::ExaminedClaim;
 use baton_protocol::rules::writes_outside;
 
-use super::{Comparison, TOLD, in_one, tell};
+use super::{Comparison, TOLD, in_one};
 use crate::evidence::changes::{Change, ChangesBeside};
 use crate::evidence::entry::{refuted, unchecked, unverifiable, verified};
 use crate::evidence::ignored::IgnoredChanges;
@@ -28,7 +28,10 @@ impl Comparison<'_> {
         let mut strangers = self.sort(during, |path, _| self.may_be_written(path) || self.changes.is_undone(path));
         strangers.extend(self.sort(&beside.during, |path, _| !is_ref(path)));
         let may = self.may_only();
-        let mut examined = tell(&strangers.own, |told| refuted(rule, told, &*may));
+        let mut strange = self.sort(left_over, |path, _| self.may_be_written(path));
+        strange.extend(self.sort(&beside.left_over, |path, _| self.may_be_written(path)));
+        let (wrong, unclear) = self.left_wrong(rule, strangers.own, strange.own);
+        let mut examined = self.pinned(&wrong, |told| refuted(rule, told, &*may));
         let ignored = self.sort(&beside.during, |path, _| is_ref(path));
         let ignored = [ignored.own, ignored.anybody].concat();
         if !ignored.is_empty() {
@@ -47,11 +50,9 @@ impl Comparison<'_> {
         if !strangers.beside.is_empty() {
             examined.push(unverifiable(rule, in_one(&strangers.beside), "where only another agent may write"));
         }
-        let mut strange = self.sort(left_over, |path, _| self.may_be_written(path));
-        strange.extend(self.sort(&beside.left_over, |path, _| self.may_be_written(path)));
-        if !strange.own.is_empty() {
+        if !unclear.is_empty() {
             let seen = "since the first attempt; it is not clear by whom";
-            examined.push(unchecked(rule, in_one(&strange.own), seen));
+            examined.push(unchecked(rule, in_one(&unclear), seen));
         }
         examined.extend(self.in_caches(&beside.caches, ""));
         if examined.is_empty() {

@@ -39,28 +39,16 @@ struct Product {
     package: &'static str,
     /// The version that the profile was tried with.
     tried: &'static str,
-    /// The variable that has its key, unless somebody has logged in.
-    key: &'static str,
 }
 
 const fn product(profile: Profile) -> Product {
-    match profile {
-        Profile::Claude => Product {
-            program: "claude",
-            package: "@anthropic-ai/claude-code",
-            tried: "2.1.325",
-            key: "ANTHROPIC_API_KEY",
-        },
-        Profile::Codex => {
-            Product { program: "codex", package: "@openai/codex", tried: "0.166.0", key: "CODEX_API_KEY" }
-        }
-        Profile::Gemini => {
-            Product { program: "gemini", package: "@google/gemini-cli", tried: "0.61.0", key: "GEMINI_API_KEY" }
-        }
-        Profile::Opencode => {
-            Product { program: "opencode", package: "opencode-ai", tried: "1.18.33", key: "ANTHROPIC_API_KEY" }
-        }
-    }
+    let (program, package, tried) = match profile {
+        Profile::Claude => ("claude", "@anthropic-ai/claude-code", "2.1.325"),
+        Profile::Codex => ("codex", "@openai/codex", "0.166.0"),
+        Profile::Gemini => ("gemini", "@google/gemini-cli", "0.61.0"),
+        Profile::Opencode => ("opencode", "opencode-ai", "1.18.33"),
+    };
+    Product { program, package, tried }
 }
 
 /// The agents of a workflow that are asked.
@@ -82,9 +70,11 @@ impl AskedAgents {
     /// Gives every coding agent a turn, one after the other.
     pub(super) async fn look(&self) -> Vec<Sign> {
         let mut signs = Vec::new();
-        for (name, agent) in self.opened.workflow.agents.iter() {
+        let workflow = &self.opened.workflow;
+        for (name, agent) in workflow.agents.iter().filter_map(|(name, _)| Some((name, workflow.agent_with_env(name)?)))
+        {
             if let Some(profile) = agent.profile {
-                signs.extend(self.ask(name, agent, &product(profile)).await);
+                signs.extend(self.ask(name, &agent, &product(profile)).await);
             }
         }
         if signs.is_empty() {
@@ -110,7 +100,7 @@ impl AskedAgents {
                 let began = clock.now();
                 let ended = self.turn(name, agent, reached.as_ref()).await;
                 let took = Duration::try_from(clock.now().duration_since(began)).unwrap_or_default();
-                sign(&who, ended, took, unpassed(agent, product))
+                sign(&who, ended, took)
             }
             Ok(None) => return signs,
             Err(why) => Sign::wrong("agent", format!("{who} is not available: {why}"), "change the workflow"),
@@ -160,7 +150,7 @@ impl AskedAgents {
     }
 }
 
-fn sign(who: &str, ended: Result<EndedTurn, String>, took: Duration, unpassed: Option<String>) -> Sign {
+fn sign(who: &str, ended: Result<EndedTurn, String>, took: Duration) -> Sign {
     let EndedTurn { end, spent, .. } = match ended {
         Ok(ended) => ended,
         Err(why) => return Sign::wrong("agent", format!("{who} was not asked: {why}"), "free or name another TMPDIR"),
@@ -176,17 +166,8 @@ fn sign(who: &str, ended: Result<EndedTurn, String>, took: Duration, unpassed: O
         Some((says, help)) => (says.to_owned(), Some(help.to_owned())),
         None => (failure.message, None),
     };
-    let hint = [unpassed, help].into_iter().flatten().collect::<Vec<_>>().join("; ");
-    let hint = if hint.is_empty() { "try its program by hand, with the same arguments".to_owned() } else { hint };
+    let hint = help.unwrap_or_else(|| "try its program by hand, with the same arguments".to_owned());
     Sign::wrong("agent", format!("{who}: {says}"), hint)
-}
-
-/// The warning when the key of the program is set here and the workflow does not pass it on.
-fn unpassed(agent: &AgentFields, product: &Product) -> Option<String> {
-    let key = product.key;
-    let is_set = std::env::var_os(key).is_some_and(|value| !value.is_empty());
-    let is_passed = agent.env.iter().any(|name| name == key) || agent.set_env.iter().any(|(name, _)| name == key);
-    (is_set && !is_passed).then(|| format!("{key} is set here but not passed on: name it in `env`"))
 }
 
 /// Warns of a version that is older than the one that was tried.
