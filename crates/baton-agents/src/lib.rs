@@ -36,7 +36,7 @@ pub use acknowledgment::AcknowledgmentFile;
 pub use command::{AttemptFiles, CommandAgent};
 pub use directory_agent::DirectoryAgent;
 pub use process::Launcher;
-pub use profile::without_colours;
+pub use profile::{skills_read_by, without_colours};
 
 /// Why an agent cannot be reached as its workflow says.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

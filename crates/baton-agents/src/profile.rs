@@ -30,6 +30,7 @@ use crate::process::Environment;
 
 pub(crate) use fault::{ProfileFault, Trouble};
 pub(crate) use heard::{ClosedDoor, Heard, is_report};
+pub use skill_paths::in_command as skills_read_by;
 pub(crate) use stream::EventStream;
 pub(crate) use tail::telling_line;
 pub use tail::without_colours;

@@ -95,6 +95,11 @@ impl Principal {
         self.agent.as_ref().is_none_or(|agent| handoff.terms.is_for(agent) || handoff.terms.from == *agent)
     }
 
+    /// Returns whether they may see what the agent of a handoff was told and has written: whoever sent it sees what came of it.
+    pub(crate) fn sees_attempts(&self, handoff: &Handoff) -> bool {
+        self.agent.as_ref().is_none_or(|agent| handoff.terms.is_for(agent))
+    }
+
     /// Returns whether they may see a queue: an agent sees its own.
     pub(crate) fn sees_queue(&self, queue: &str) -> bool {
         !self.is_restricted() || self.works_for(queue).is_ok()
@@ -300,7 +305,37 @@ fn is_own_origin(headers: &HeaderMap) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use baton_engine::handoff::WrittenDocument;
+    use baton_engine::journal::Fact;
+    use baton_engine::lifecycle::{self, Accept};
+    use baton_engine::{HandoffId, RunId, Terms};
+    use baton_protocol::Dialect;
+    use jiff::Timestamp;
+
     use super::*;
+
+    #[test]
+    fn whoever_sent_a_handoff_does_not_see_what_its_agent_was_told() {
+        let id = HandoffId::parse("h").expect("safe");
+        let request = WrittenDocument::new(Dialect::Native, "{}");
+        let accept = Accept {
+            run: RunId::parse("h").expect("safe"),
+            id,
+            terms: Terms::between("dev", "rev"),
+            request,
+            notes: Vec::new(),
+        };
+        let handoff =
+            lifecycle::replay(None, Fact::Accepted(Box::new(accept)), Timestamp::UNIX_EPOCH).expect("accepted");
+        let agent = |name: &str| Principal {
+            agent: Some(name.to_owned()),
+            token: Some("t".to_owned()),
+            ..Principal::anonymous()
+        };
+        assert!(agent("dev").sees(&handoff) && !agent("dev").sees_attempts(&handoff));
+        assert!(agent("rev").sees(&handoff) && agent("rev").sees_attempts(&handoff));
+        assert!(!agent("ops").sees(&handoff) && Principal::anonymous().sees_attempts(&handoff));
+    }
 
     #[test]
     fn only_names_of_this_machine_are_loopback() {

@@ -82,11 +82,13 @@ pub(crate) async fn artifact_of_handoff(
 /// Returns all that an attempt was told or has written.
 pub(crate) async fn attempt_file(
     server: &Server,
+    principal: &Principal,
     handoff: &Handoff,
     attempt: Fence,
     file: AttemptFile,
 ) -> Result<String, ProblemJson> {
-    let found = match server.engine.definition_of(handoff).await? {
+    let is_for_them = principal.sees_attempts(handoff);
+    let found = match server.engine.definition_of(handoff).await?.filter(|_| is_for_them) {
         Some(definition) => server.host.attempt_file(&definition, handoff, attempt, file).await,
         None => None,
     };

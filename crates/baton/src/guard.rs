@@ -43,20 +43,27 @@ pub(crate) fn anybody() -> Caller {
 pub(crate) fn person(label: Option<&str>) -> Result<Person, CommandError> {
     // Whoever runs in a cage can hide its parents and its namespace behind files of its own, but not this.
     if rustix::thread::no_new_privs().unwrap_or(true) {
+        if let Ok(Some(handoff)) = attempt_above() {
+            return Err(of_an_agent(&handoff));
+        }
         let message = "an agent cannot decide: this process cannot gain new privileges, like an agent in its cage";
         return Err(CommandError::no(message).hint("use an ordinary shell, or sign the decision with --sign"));
     }
     signer(label)
 }
 
+fn of_an_agent(handoff: &str) -> CommandError {
+    let message = format!("an agent cannot decide: this process belongs to the work on {handoff}");
+    CommandError::no(message).hint("only a person can decide, in their own shell")
+}
+
 /// Lets somebody pass whose signature will say who they are; in a hardened container people have nothing else.
 pub(crate) fn signer(label: Option<&str>) -> Result<Person, CommandError> {
-    let agent = |message: String| Err(CommandError::no(message).hint("only a person can decide, in their own shell"));
     let above = attempt_above().map_err(|error| {
         CommandError::usage(format!("cannot tell who decides: /proc/self cannot be read: {error}")).hint("mount /proc")
     })?;
     if let Some(handoff) = above {
-        return agent(format!("an agent cannot decide: this process belongs to the work on {handoff}"));
+        return Err(of_an_agent(&handoff));
     }
     let namespace = UserNamespace::current();
     if let Some(label) = label

@@ -179,7 +179,12 @@ fn directory(asked: &AskedCommand<'_>) -> String {
 /// refused: a link shows what the command itself may not see, and a pipe never ends.
 pub(super) fn read(files: &AttemptFiles, path: &Path) -> Result<Option<String>, Failure> {
     let unfit = |error| refused(format!("cannot read {}: {error}", path.display()));
-    let Some(bytes) = files.answers.read(name(path), STDOUT_BYTES_MAX as u64).map_err(unfit)? else { return Ok(None) };
+    let most = STDOUT_BYTES_MAX as u64;
+    let found = match files.answers.read(name(path), most).map_err(unfit)? {
+        Some(bytes) => Some(bytes),
+        None => files.answers_now().and_then(|folder| folder.read(name(path), most)).map_err(unfit)?,
+    };
+    let Some(bytes) = found else { return Ok(None) };
     Ok(Some(text(&bytes, &path.display().to_string())?).filter(|text| !is_blank(text)))
 }
 

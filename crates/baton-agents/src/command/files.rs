@@ -19,6 +19,8 @@ pub struct AttemptFiles {
     pub(crate) folder: Arc<SharedFolder>,
     /// Where the command answers: in that folder, or where no other agent can write.
     pub(crate) answers: Arc<SharedFolder>,
+    /// Above this folder nobody else puts anything.
+    trusted: PathBuf,
     pub(super) prompt: PathBuf,
     pub(super) request: PathBuf,
     pub(super) notes: PathBuf,
@@ -60,6 +62,7 @@ impl AttemptFiles {
             kept: folder.join("report.md"),
             folder: shared,
             answers,
+            trusted: apart.map_or(workspace, Path::to_owned),
         };
         for path in [&files.report, &files.acknowledgment] {
             files.answers.remove(name(path)).map_err(|error| unwritable(path, &error))?;
@@ -92,6 +95,11 @@ impl AttemptFiles {
     /// Reads the report that the command has written to its file; `None` if there is nothing in it.
     pub fn report(&self) -> Result<Option<String>, Failure> {
         super::answer::read(self, &self.report)
+    }
+
+    /// Returns the folder of answers as it is now: a command that cleans up may have removed it and made it again.
+    pub(super) fn answers_now(&self) -> io::Result<SharedFolder> {
+        SharedFolder::open(&self.trusted, self.answers.path())
     }
 
     /// Writes one of the files, whatever was at its place.

@@ -18,7 +18,7 @@ const BEFORE: [&str; 8] = ["!", "command", "do", "else", "exec", "if", "then", "
 
 /// Returns the skills that a command of the shell reads: those that a program which prints files is given. What it writes to,
 /// and what it only names, is not among them.
-pub(super) fn in_command(command: &str) -> Vec<String> {
+pub fn in_command(command: &str) -> Vec<String> {
     let commands = simple_commands(command);
     let prints = commands.iter().any(|words| reader(words).is_some());
     let mut found = Vec::new();

@@ -24,6 +24,9 @@ const SOME_TIME: &str = "2026-03-14T09:26:53Z";
 /// What stands for a file that was read. A real one would be a claim that nobody has made.
 const READ_FILE: &str = "<a file that you read>:<first line>-<last line>";
 
+/// What stands for a verdict. Whoever hands in the example as it is has not given one.
+const VERDICT: &str = "<APPROVED or CHANGES_REQUESTED>";
+
 /// What an agent must write, filled in.
 #[derive(Debug, Clone)]
 pub(super) struct Example {
@@ -137,7 +140,7 @@ impl<'a> Work<'a> {
             output_type: Some(self.name.to_owned()),
             timestamp: self.ended.clone(),
             outcome: Some(Outcome::Complete),
-            verdict: reviews(self.briefing).then(|| "APPROVED".to_owned()),
+            verdict: reviews(self.briefing).then(|| VERDICT.to_owned()),
             feature_directory: Some(directory.to_owned()),
             summary: Some(copied_example::SUMMARY.to_owned()),
             skills_invoked: self.briefing.mandatory_skills.iter().map(|skill| skill.name.clone()).collect(),
@@ -190,7 +193,7 @@ impl<'a> Work<'a> {
                 artifact_type: Some(kind.unwrap_or_else(|| self.name.to_owned())),
                 schema_compliance: Some("valid".to_owned()),
             }),
-            verdict: reviews(self.briefing).then(|| "APPROVED".to_owned()),
+            verdict: reviews(self.briefing).then(|| VERDICT.to_owned()),
             validation,
             next_steps: vec![copied_example::NEXT_STEP.to_owned()],
             ..Report::default()
@@ -211,7 +214,7 @@ impl<'a> Work<'a> {
             id: request.id.clone(),
             timestamp: self.ended.clone(),
             kind: Some(HandoffKind::Return),
-            verdict: reviews(self.briefing).then(|| "APPROVED".to_owned()),
+            verdict: reviews(self.briefing).then(|| VERDICT.to_owned()),
             from: Some(Party { agent: Some(self.briefing.agent.to_owned()), ..Party::default() }),
             to: Some(Party {
                 agent: Some(back.unwrap_or_else(|| "orchestrator".to_owned())),

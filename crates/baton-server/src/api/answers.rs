@@ -132,6 +132,7 @@ const SHAPES: &[AnswerShape] = &[
             ("decided_before", Texts),
             ("approval", Plain(&[Type::Object, Type::Null])),
             ("approvals", List),
+            ("lapses_at", TEXT_OR_NULL),
             ("document", FormOrNull("WrittenDocument")),
             ("digest", TEXT),
         ],

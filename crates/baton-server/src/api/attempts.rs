@@ -48,7 +48,7 @@ async fn file(
     file: AttemptFile,
 ) -> Result<Response, ProblemJson> {
     let handoff = server.visible(principal, id).await?;
-    let text = looking::attempt_file(server, &handoff, Fence(fence), file).await?;
+    let text = looking::attempt_file(server, principal, &handoff, Fence(fence), file).await?;
     let headers = [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
     Ok((headers, text).into_response())
 }

@@ -97,7 +97,8 @@ impl SeenHandoff {
         let (exhibits, exhibits_left_out) = exhibits(server, &handoff, &files(&examined)).await?;
         let given = record.as_ref().zip(tracked).map(|(record, tracked)| driver::handed_to(&record.run, tracked));
         let attempt = attempt.map_or(handoff.fence, Fence);
-        let texts = match server.engine.definition_of(&handoff).await? {
+        let is_for_them = principal.sees_attempts(&handoff);
+        let texts = match server.engine.definition_of(&handoff).await?.filter(|_| is_for_them) {
             Some(definition) => server.host.attempt(&definition, &handoff, attempt).await,
             None => AttemptTexts::default(),
         };

@@ -42,8 +42,8 @@ pub(super) async fn of_handoff(
     let handoff = handoff::find(&server, principal, &run, &id).await?;
     let attempt = which.attempt.map_or(handoff.fence, Fence);
     let whole = match part.as_str() {
-        "prompt" => looking::attempt_file(&server, &handoff, attempt, AttemptFile::Prompt).await?,
-        "log" => looking::attempt_file(&server, &handoff, attempt, AttemptFile::Log).await?,
+        "prompt" => looking::attempt_file(&server, principal, &handoff, attempt, AttemptFile::Prompt).await?,
+        "log" => looking::attempt_file(&server, principal, &handoff, attempt, AttemptFile::Log).await?,
         "text" | "request" | "report" | "file" => {
             let seen = SeenHandoff::of(&server, principal, handoff, Some(attempt.0)).await?;
             match part.as_str() {

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use baton_host::whole_json;
+use baton_agents::skills_read_by;
+use baton_host::{quoted, whole_json};
 use clap::ValueEnum;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -256,7 +257,7 @@ fn is_ours(prompt: &str) -> bool {
 fn command(input: &Value) -> Option<String> {
     let given = ["command", "cmd"].iter().map(|name| &input[*name]).find(|given| !given.is_null())?;
     match given.as_array() {
-        Some(words) => Some(words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")),
+        Some(words) => Some(words.iter().filter_map(Value::as_str).map(quoted).collect::<Vec<_>>().join(" ")),
         None => given.as_str().map(str::to_owned),
     }
 }
@@ -276,10 +277,13 @@ fn patched(patch: &str) -> Vec<ToolCall> {
 
 /// Returns the skills whose file was read by a command, or as a file.
 fn skills_read(call: &ToolCall) -> Vec<ToolCall> {
-    let (ToolCall::Command(text) | ToolCall::Read(text)) = call else { return Vec::new() };
-    let ends = text.match_indices("/SKILL.md").map(|(at, _)| &text[..at]);
-    let name = |before: &str| before.rsplit(|letter: char| "/ '\"=".contains(letter)).next().map(str::to_owned);
-    ends.filter_map(name).filter(|name| !name.is_empty()).map(ToolCall::Skill).collect()
+    let paths = match call {
+        ToolCall::Command(command) => skills_read_by(command),
+        ToolCall::Read(path) => vec![path.clone()],
+        ToolCall::Skill(_) | ToolCall::Write(_) => Vec::new(),
+    };
+    let name = |path: &String| path.strip_suffix("/SKILL.md")?.rsplit('/').next().map(str::to_owned);
+    paths.iter().filter_map(name).filter(|name| !name.is_empty()).map(ToolCall::Skill).collect()
 }
 
 #[cfg(test)]
@@ -313,7 +317,17 @@ mod tests {
             );
             tool(HookVendor::Codex, &text)
         };
-        assert!(read("\"# Designing\"").calls.contains(&ToolCall::Skill("designing".to_owned())));
+        let designing = ToolCall::Skill("designing".to_owned());
+        assert!(read("\"# Designing\"").calls.contains(&designing));
+        let run = |words: &str| {
+            let text = format!(
+                r#"{{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"shell","tool_response":"x",
+                    "tool_input":{{"command":{words}}}}}"#
+            );
+            tool(HookVendor::Codex, &text).calls.contains(&designing)
+        };
+        assert!(run(r#"["bash", "-lc", "cat .agents/skills/designing/SKILL.md"]"#));
+        assert!(!run(r#"["bash", "-lc", "ls .agents/skills/designing/SKILL.md"]"#), "a name proves nothing");
         assert!(!read("\"# Designing\"").failed);
         for failed in
             [r#"{"exit_code":1}"#, r#"{"metadata":{"exit_code":2}}"#, r#""Process exited with code 1\nno such file""#]

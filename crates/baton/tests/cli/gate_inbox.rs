@@ -115,7 +115,8 @@ fn machines_get_everything_that_a_decision_needs() {
       "not_caged": [],
       "decided_before": [],
       "approval": null,
-      "approvals": []
+      "approvals": [],
+      "lapses_at": null
     }
     "#);
 }

@@ -37,7 +37,7 @@ fn workspace_of_a_run_that_somebody_else_still_drives_names_the_run_and_its_driv
     driver.close_input();
     listen(&begun).find("begun", LONG).expect("the agent begins");
     let other = site.baton(&["run", "flow", "--workspace", "workspace", "--id", "other", "--no-input"]);
-    assert_eq!(other.code, Some(1), "{other:?}");
+    assert_eq!(other.code, Some(75), "{other:?}");
     assert!(other.stderr.contains(&format!("error: run t, driven by {}@", account())), "{other:?}");
     assert!(other.stderr.contains("its own --workspace"), "{other:?}");
     // It stands still, and whoever looks takes it that it has ended.

@@ -168,8 +168,9 @@ fn rights_and_branches_that_an_agent_without_a_cage_changes_are_refuted() {
         ("git checkout -q --detach", "`.git/HEAD` was changed"),
     ] {
         let (examined, log) = uncaged(work);
-        let left = |line: &String| line.contains(told) && line.contains("since the first attempt");
-        assert!(asks(&examined).iter().any(left), "{work}: {examined:?}");
+        // It is refuted until it is undone.
+        let left = |one: &ExaminedClaim| one.is_wrong() && one.sentence().contains(told);
+        assert!(examined.iter().any(left), "{work}: {examined:?}");
         assert!(log.contains(&format!("{told}, but only `out/**` may be written")), "{work}: {log}");
     }
 }
