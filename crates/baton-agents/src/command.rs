@@ -258,6 +258,7 @@ impl CommandAgent {
         let ground = Ground {
             workspace: &job.workspace,
             bounds: Bounds::of(job.writes.as_deref()),
+            undo: &job.undo,
             own: own.collect(),
             home: self.recipe().map(|recipe| recipe.home.to_vec()).unwrap_or_default(),
             settings: self.recipe().map(|recipe| recipe.settings(environment)).unwrap_or_default(),

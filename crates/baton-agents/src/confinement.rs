@@ -75,6 +75,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) workspace: &'a Path,
     /// What they may change there.
     pub(crate) bounds: Bounds<'a>,
+    /// What earlier attempts have made where they may not, by its path in the workspace.
+    pub(crate) undo: &'a [String],
     /// Further folders that they may change: where output goes, and the folder of the attempt.
     pub(crate) own: Vec<&'a Path>,
     /// What their programs keep in the home folder.
@@ -131,7 +133,7 @@ impl Ground<'_> {
         match self.bounds {
             Bounds::Within(patterns) => {
                 cage.note_named_writes();
-                writes::open_up(cage, self.workspace, patterns);
+                writes::open_up(cage, self.workspace, patterns, self.undo);
             }
             Bounds::BesideGit => {
                 cage.open_up(self.workspace);

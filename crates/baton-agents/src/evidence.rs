@@ -94,6 +94,7 @@ impl LocalEvidence {
         let ground = Ground {
             workspace: &scene.workspace,
             bounds,
+            undo: &[],
             own: output.chain([scene.folder.as_path()]).collect(),
             home: Vec::new(),
             settings: Vec::new(),

@@ -139,6 +139,8 @@ pub struct Job {
     pub folder: PathBuf,
     /// Patterns of the files in the workspace that it may change; `None` for all.
     pub writes: Option<Vec<String>>,
+    /// What earlier attempts have made where they may not: it may remove that.
+    pub undo: Vec<String>,
     /// What its processes may see, change and use up beyond that.
     pub confinement: Confinement,
     /// How long it may take.

@@ -284,6 +284,12 @@ impl RefutedFiles {
         }
     }
 
+    /// Returns the files that may not be where they are, so that the next attempt can remove them.
+    pub fn to_undo(&self) -> Vec<String> {
+        let is_outside = |(rule, _): &&(&'static str, String)| *rule == writes_outside::RULE.name;
+        self.paths.iter().filter(is_outside).map(|(_, path)| path.clone()).collect()
+    }
+
     /// Returns whether a file is one of those that a rule was about, or may be.
     pub fn hold(&self, rule: &Rule, path: &str) -> bool {
         self.and_others.contains(rule.name) || self.paths.contains(&(rule.name, path.to_owned()))

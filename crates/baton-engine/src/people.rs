@@ -2,6 +2,7 @@
 
 mod meaning;
 
+pub(crate) use meaning::named;
 pub use meaning::{NotOffered, choice, choice_or_number};
 
 use std::path::PathBuf;

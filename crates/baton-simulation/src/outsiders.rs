@@ -107,6 +107,7 @@ impl Outsider {
             output_directory: Default::default(),
             folder: Default::default(),
             writes: None,
+            undo: Vec::new(),
             confinement: Default::default(),
             timeout: handoff.terms.timeout_ms.map(Duration::from_millis),
             pick_up_within: None,

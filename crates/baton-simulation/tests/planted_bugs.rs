@@ -18,7 +18,7 @@ const FOUND_BY: [(Bug, u64); 25] = [
     (Bug::GroupEndsWithOpenLane, 8),
     (Bug::HeartbeatForgetsOne, 44),
     (Bug::LateReportCounts, 93),
-    (Bug::LeaseGuardLeftOut, 101),
+    (Bug::LeaseGuardLeftOut, 305),
     (Bug::LimitWaivedForAll, 24),
     (Bug::OutageEndsDriver, 44),
     (Bug::OwnEventsNotRead, 58),
@@ -42,7 +42,7 @@ const OTHERS: [u64; 32] = [
 /// Lives in one world after the other until something goes wrong; returns its seed and the promise that was broken.
 fn found(bug: Bug, first: u64) -> Option<(u64, &'static str)> {
     plant(Some(bug));
-    let others = OTHERS.into_iter().chain(67..=200).filter(|seed| *seed != first);
+    let others = OTHERS.into_iter().chain(67..=600).filter(|seed| *seed != first);
     let seeds = std::iter::once(first).chain(others);
     let found =
         seeds.map(|seed| (seed, live(seed))).find_map(|(seed, ended)| Some((seed, ended.wrong.first()?.promise)));

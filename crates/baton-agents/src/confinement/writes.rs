@@ -14,8 +14,9 @@ use crate::process::Cage;
 /// How many files of a folder are kept as they are, each by itself; with more, evidence must do.
 const KEPT_MAX: usize = 500;
 
-/// Lets what fits the patterns be changed, and nothing else of the workspace as far as possible.
-pub(super) fn open_up(cage: &mut Cage, workspace: &Path, patterns: &[String]) {
+/// Lets what fits the patterns be changed, and nothing else of the workspace as far as possible. What is to be undone can be
+/// removed: not even a mount may be in its place.
+pub(super) fn open_up(cage: &mut Cage, workspace: &Path, patterns: &[String], undo: &[String]) {
     cage.close(workspace);
     let Ok(root) = fs::canonicalize(workspace) else { return };
     let mut opened = Opened::default();
@@ -29,7 +30,8 @@ pub(super) fn open_up(cage: &mut Cage, workspace: &Path, patterns: &[String]) {
         cage.open_up(folder);
         for path in entries(folder) {
             let fits = path.strip_prefix(&root).is_ok_and(|path| fitting.fit(&path.to_string_lossy()));
-            if !fits && !path.is_symlink() {
+            let is_undone = || undo.iter().any(|undone| root.join(undone).starts_with(&path));
+            if !fits && !path.is_symlink() && !is_undone() {
                 cage.close(&path);
             }
         }

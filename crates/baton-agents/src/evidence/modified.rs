@@ -155,7 +155,9 @@ impl<'a> Comparison<'a> {
                 let is_told_elsewhere =
                     during.iter().any(|(path, change)| is_unnamed(path, *change) && elsewhere(path))
                         || left_over.iter().any(|(path, change)| is_unnamed(path, *change) && is_outside(path));
-                (self.sort(during, is_fine), left, is_told_elsewhere)
+                // Whoever has removed what an earlier attempt made need not name it.
+                let is_no_change = |path: &str, change: Change| is_fine(path, change) || self.changes.is_undone(path);
+                (self.sort(during, is_no_change), left, is_told_elsewhere)
             }
             Err(why) if all || new => {
                 let claim = "whether every changed file is named cannot be checked";

@@ -53,6 +53,7 @@ impl Bench {
             output_directory: self.scratch.path("workspace/out"),
             folder: self.scratch.path("attempt"),
             writes: None,
+            undo: Vec::new(),
             confinement: Default::default(),
             timeout: None,
             pick_up_within: None,

@@ -273,6 +273,7 @@ impl<'r> Brief<'r> {
             output_directory: self.output_directory()?,
             folder,
             writes: self.writes(),
+            undo: self.tracked.refuted.to_undo(),
             confinement: self.confinement(),
             timeout: handoff.terms.timeout_ms.map(Duration::from_millis).or_else(|| self.timeout()),
             pick_up_within: self.agent.and_then(|agent| agent.pick_up_within).map(workflow::Duration::as_std),

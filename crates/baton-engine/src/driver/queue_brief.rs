@@ -136,6 +136,7 @@ impl QueueBrief {
                 output_directory: PathBuf::new(),
                 folder: PathBuf::new(),
                 writes: None,
+                undo: Vec::new(),
                 confinement: Confinement::default(),
                 timeout: None,
                 pick_up_within: None,

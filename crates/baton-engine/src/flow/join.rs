@@ -6,7 +6,7 @@ use std::sync::Arc;
 use baton_protocol::model::Report;
 use baton_protocol::model::findings::{Aggregation, Parallel, ParallelResult, PhaseFindings};
 use baton_protocol::model::terms::Outcome;
-use baton_protocol::workflow::Phase;
+use baton_protocol::workflow::{PassWhen, Phase};
 use serde_json::{Map, Value, json};
 
 use super::requests::{ARTIFACTS_MAX, Asking, read_back, written_report};
@@ -199,8 +199,9 @@ fn aggregate(run: &Run, group: &TrackedHandoff, located: &LocatedPhase<'_>) -> R
     let known = run.group(&group.handoff.id)?;
     let lanes: Vec<(usize, Lane)> = known.begun().collect();
     let (passed, total) = (known.passed, lanes.len());
-    // Where there is nothing to do, nothing has failed.
-    let overall = lanes.is_empty() || rule.is_met(passed, total);
+    // Where there is nothing to do, nothing has failed; but a number of members that must pass is a number of members.
+    let is_counted = matches!(rule, PassWhen::AtLeast(_));
+    let overall = (lanes.is_empty() && !is_counted) || rule.is_met(passed, total);
     let result = |(lane, at): &(usize, Lane)| {
         let last = run.last_of(*at);
         let failure = last.handoff.last_failure.as_ref().map(ToString::to_string);

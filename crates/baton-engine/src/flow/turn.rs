@@ -17,6 +17,7 @@ use crate::handoff::{About, Note, State};
 use crate::handover;
 use crate::id::HandoffId;
 use crate::lifecycle::{Command, Decide, Route, SkippedPhase};
+use crate::people;
 use crate::route::{RouteRow, Target, route};
 use crate::run::{CONTINUE, REVISE, RecordFault, Run, TrackedHandoff};
 use crate::sabotage::{Bug, planted};
@@ -329,8 +330,8 @@ pub fn who_can_change_it(before: &[Phase], is_candidate: impl Fn(&Phase) -> bool
 fn after_gate(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>) -> Result<DecidedTurn, FlowFault> {
     let choices = located.phase().gate.as_ref().map(|gate| &gate.choices);
     let chosen = tracked.answer().and_then(|answer| {
-        let found = choices?.iter().find(|(word, _)| same_word(word, answer))?;
-        Some((found.0.as_str(), found.1.as_str().unwrap_or("next")))
+        let word = people::named(answer, choices?.keys().map(String::as_str))?;
+        Some((word, choices?.get(word)?.as_str().unwrap_or("next")))
     });
     match chosen {
         Some((word, "end")) => Ok(decided(Turn::End, "end", &format!("the person chose {word}"))),

@@ -43,10 +43,19 @@ impl fmt::Display for NotOffered {
     }
 }
 
+/// Finds what words name among choices: letter by letter first, then without regard to case. Of two that differ in nothing else
+/// neither is meant.
+pub(crate) fn named<'c>(words: &str, choices: impl Iterator<Item = &'c str> + Clone) -> Option<&'c str> {
+    let exact = |wanted: &str| choices.clone().find(|choice| *choice == wanted);
+    let mut alike = choices.clone().filter(|choice| same_word(choice, words.trim()));
+    let mut only = || alike.next().filter(|_| alike.next().is_none());
+    exact(words).or_else(|| exact(words.trim())).or_else(&mut only)
+}
+
 /// Returns the choice that words name.
 pub fn choice(words: &str, choices: &[(String, String)]) -> Result<String, NotOffered> {
-    let meant = choices.iter().find(|(choice, _)| same_word(choice, words.trim()));
-    meant.map(|(choice, _)| choice.clone()).ok_or_else(|| NotOffered {
+    let meant = named(words, choices.iter().map(|(choice, _)| choice.as_str()));
+    meant.map(str::to_owned).ok_or_else(|| NotOffered {
         given: Decision::Answer { answers: words.trim().to_owned() },
         choices: choices.iter().map(|(choice, _)| choice.clone()).collect(),
     })
@@ -95,6 +104,12 @@ mod tests {
         let typo = choice("contineu", &choices).expect_err("a typo");
         assert_eq!(typo.to_string(), "`contineu` is not one of the choices");
         assert_eq!(typo.suggestion(), "did you mean `continue`? known: continue, revise, stop");
+        let twins = ["no", "yes", "NO", "Yes"].map(|word| (word.to_owned(), String::new()));
+        for exact in ["no", "NO", "Yes"] {
+            assert_eq!(choice(exact, &twins), Ok(exact.to_owned()));
+        }
+        assert_eq!(choice_or_number("3", &twins), Ok("NO".to_owned()));
+        assert!(choice("YES", &twins).is_err(), "one of two");
         let numbers = ["10", "1"].map(|word| (word.to_owned(), String::new()));
         assert_eq!(choice_or_number("1", &numbers), Ok("1".to_owned()));
     }

@@ -22,6 +22,13 @@ const SENTENCES: &[&str] = &[
     "it must say that it understood before",
 ];
 
+/// How Baton says that something was changed where it may not be.
+const ELSEWHERE: &str = " may be written";
+
+/// What follows from that. The task says at the same time that nothing else may be changed.
+const UNDO: &str =
+    "- Undo what was made or changed there: remove new files, and restore changed ones. That is allowed.";
+
 /// A heading that adds nothing to its place.
 const HEADING: &str = "the report is not valid:";
 
@@ -55,6 +62,9 @@ pub(super) fn of(text: &str, fence: PromptFence<'_>) -> Reasons {
     found.truncate(REASONS_MAX);
     if more > 0 {
         found.push(format!("- and {more} more"));
+    }
+    if found.iter().any(|line| line.contains(ELSEWHERE)) {
+        found.push(UNDO.to_owned());
     }
     Reasons { found: found.join("\n"), quoted: quoted.join("\n").trim_end().to_owned() }
 }

@@ -251,6 +251,9 @@ fn list_without_items_is_done_at_once() {
          ship.1 -> end
          completed",
     );
+    let counted = flow(TOOLS).replace("as: tool\n", "as: tool\n    pass_when: {at_least: 1}\n");
+    let play = Play::of(&counted).tell("scout", [scouts(&json!([]))]).play();
+    assert!(counted.contains("at_least") && !play.story().contains("ship.1"), "nobody has passed: {}", play.story());
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What earlier attempts and visits have left behind is part of the work: it is judged, shown and bound, although the last one did
 //! not touch it.
 
+use baton_engine::Fence;
+
 use crate::site::{Site, find};
 
 /// Does this in the first attempt only.
@@ -160,4 +162,24 @@ fn more_files_than_a_decision_covers_are_never_let_pass_by_checks_alone() {
     let asked = site.run(&[]);
     assert_eq!(asked.code, Some(3), "{}", asked.stderr);
     assert!(asked.stderr.contains("1 more file, which no decision is bound to"), "{}", asked.stderr);
+}
+
+#[test]
+fn file_that_was_made_where_it_may_not_be_can_be_removed_in_the_next_attempt() {
+    for head in ["", "sandbox: off\n"] {
+        let flow = format!(
+            "name: work\n{head}agents: {{dev: {{command: [./dev.py], retry: {{max_retries: 1, delay: 0s}}}}}}\n\
+             phases: [{{id: build, agent: dev, writes: [hello.md]}}]\n"
+        );
+        let body = "write('hello.md', 'Hello')\nif os.environ['BATON_ATTEMPT'] == '1':\n    \
+             os.makedirs('stray/deep'); write('STRAY.md', 'x'); write('stray/deep/x.md', 'x')\nelse:\n    \
+             import shutil; os.remove('STRAY.md'); shutil.rmtree('stray')\nreport(files_modified=['hello.md'])";
+        let site = Site::with_git().workflow(&flow).agent("dev", body);
+        let ended = site.run(&[]);
+        assert_eq!(ended.code, Some(0), "{head}: {}", ended.stderr);
+        let log = site.baton(&["log", "t", "--json"]).stdout;
+        assert!(log.contains("`STRAY.md` was created, but only `hello.md` may be written"), "{head}: {log}");
+        let prompt = site.read(site.attempt("build.1", Fence(2)).join("prompt.md"));
+        assert!(prompt.contains("Undo what was made or changed there"), "{prompt}");
+    }
 }

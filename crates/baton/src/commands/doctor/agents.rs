@@ -137,6 +137,7 @@ impl AskedAgents {
             output_directory,
             folder: folder.clone(),
             writes: Some(Vec::new()),
+            undo: Vec::new(),
             confinement: self.opened.workflow.confinement(Some(agent)),
             timeout: Some(TURN_TIME),
             pick_up_within: None,
