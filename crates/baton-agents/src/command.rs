@@ -3,6 +3,7 @@
 //! What an attempt is told and what it says stays in its folder: `prompt.md`, the request, `stdout.log`, `stderr.log`
 //! and `report.md`. The report may also be a file in the output directory. Whether it is any good is judged by others.
 
+mod acknowledgment;
 mod answer;
 mod files;
 mod final_answer;
@@ -27,13 +28,13 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::ReachFault;
-use crate::acknowledgment::AcknowledgmentFile;
 use crate::confinement::{Bounds, Ground, MisplacedFolder, OURS};
 use crate::process::{
     Cage, Environment, FENCE, GRACE, HANDOFF, Launch, Launcher, Mark, ProcessEnd, RUN, ResourceLimits, Sink,
     TimeLimits, WORKSPACE, not_started, permanent, size,
 };
 use crate::profile::{self, EventStream, Recipe, TurnStart};
+pub use acknowledgment::AcknowledgmentFile;
 pub use files::AttemptFiles;
 use output_files::OutputFiles;
 

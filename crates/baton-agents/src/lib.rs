@@ -13,7 +13,6 @@
 
 #![warn(clippy::match_bool)]
 
-mod acknowledgment;
 mod beside;
 pub mod command;
 pub mod confinement;
@@ -32,8 +31,7 @@ use baton_engine::Clock;
 use baton_engine::agent::Agent;
 use baton_protocol::workflow;
 
-pub use acknowledgment::AcknowledgmentFile;
-pub use command::{AttemptFiles, CommandAgent};
+pub use command::{AcknowledgmentFile, AttemptFiles, CommandAgent};
 pub use directory_agent::DirectoryAgent;
 pub use process::Launcher;
 pub use profile::{skills_read_by, without_colours};

@@ -167,6 +167,12 @@ pub fn opinion(report: &Report) -> Opinion {
     }
 }
 
+/// Returns whether the name of a phase or an agent says that it has an opinion of the work of others.
+pub(crate) fn is_called_reviewer(name: &str) -> bool {
+    let words = name.split(|character: char| !character.is_alphanumeric());
+    words.into_iter().any(|word| ["review", "reviewer"].iter().any(|known| known.eq_ignore_ascii_case(word)))
+}
+
 /// Returns whether what a complete report tells is good: no verdict, decision or finding against it.
 pub fn passes(report: &Report) -> bool {
     opinion(report) == Opinion::Good

@@ -29,7 +29,7 @@ pub(crate) use gate_evidence::{GateLine, gate_lines};
 pub(crate) use gates::{deciding_checks, gate_of};
 pub use gates::{lapses_at, question};
 pub(crate) use join::claim;
-pub(crate) use judging::{is_called_reviewer, judges};
+pub(crate) use judging::judges;
 pub use limits::same_failure;
 pub use questions::{offered, questions};
 pub use requests::fits;

@@ -259,8 +259,10 @@ fn news(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
 fn timeline(viewer: &Viewer<'_>, page: &RunPage<'_>) -> Markup {
     let steps = steps(page.run);
     let earlier = steps.len().saturating_sub(HANDOFFS_SHOWN);
+    // What somebody works on grows without events.
+    let grows = steps.iter().any(|tracked| tracked.handoff.state.name() == StateName::Claimed);
     html! {
-        section #(live::RUN_TIMELINE) {
+        section #(live::RUN_TIMELINE) data-again[grows] {
             h2 { "What happened" }
             @if steps.is_empty() { (empty("Nothing yet", html! { p { "The first handoff appears here when it is sent." } })) }
             @else {

@@ -45,7 +45,8 @@ impl Leniency {
     /// Returns whether what has ended may be noticed now.
     pub fn may_rescue(&mut self, now: Timestamp) -> bool {
         let stood_still = self.looks_until.take().is_some_and(|until| until < now);
-        if stood_still || std::mem::take(&mut self.was_away) {
+        let was_away = std::mem::take(&mut self.was_away);
+        if stood_still || was_away {
             self.lenient_until = now.checked_add(GRACE).ok();
         }
         if self.lenient_until.is_some_and(|until| until <= now) {

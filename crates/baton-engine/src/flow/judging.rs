@@ -4,6 +4,7 @@
 use baton_protocol::wire::same_word;
 
 use super::turn::is_review;
+use crate::answer::is_called_reviewer;
 use crate::definition::LocatedPhase;
 
 /// Returns whether an agent is asked for its opinion: the phase is a review or is called so, or it belongs to a group that
@@ -17,10 +18,4 @@ pub(crate) fn judges(located: &LocatedPhase<'_>, agent: &str) -> bool {
     let writes = phase.writes.as_ref().is_some_and(|writes| !writes.0.is_empty());
     let is_asked_in_group = located.is_branch() && !writes && located.group.is_some_and(decides);
     is_asked_in_group || is_called_reviewer(phase.id()) || is_called_reviewer(agent)
-}
-
-/// Returns whether the name of a phase or an agent says that it reviews.
-pub(crate) fn is_called_reviewer(name: &str) -> bool {
-    let words = name.split(|character: char| !character.is_alphanumeric());
-    words.into_iter().any(|word| ["review", "reviewer"].iter().any(|known| known.eq_ignore_ascii_case(word)))
 }

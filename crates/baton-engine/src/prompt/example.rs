@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::{Briefing, ReportTo};
-use crate::flow::is_called_reviewer;
+use crate::answer::is_called_reviewer;
 use crate::overlap::overlap;
 
 /// A time for requests that have none. Not midnight: that would look invented.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use baton_host::SharedFolder;
 use baton_protocol::{Document, Hints};
 
-use crate::command::AttemptFiles;
+use super::AttemptFiles;
 
 /// How long to wait from one look to the next.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
