@@ -51,7 +51,7 @@ pub struct SharedFolder {
 /// Why something that somebody else has made is not used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnfitEntry {
-    /// It is no regular file.
+    /// It is not a regular file.
     #[error("it is {0}")]
     OtherKind(&'static str),
     /// The same file has other names, which may be somebody's outside of the folder.

@@ -6,7 +6,7 @@ use baton_host::SharedFolder;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A longer hint is no help.
+/// A longer hint does not help.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Reads a hint; `None` if there is none that can be read.

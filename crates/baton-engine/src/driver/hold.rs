@@ -108,7 +108,8 @@ impl RunLoop<'_> {
         self.lenient_until = self.driver.clock.now() + LEASE / 3;
     }
 
-    /// Goes on while the store is away or cannot be written: agents work on, and what comes out waits here. Gives up when nothing is going on
+    /// Goes on while the store is away or cannot be written: agents work on, and what comes out waits here. Gives up when
+    /// nothing is going on
     /// any more and the store has been away for long, or, somewhat later, when somebody says stop.
     pub(super) async fn endure(&mut self, error: StoreError) -> Result<(), StoreError> {
         self.behind = true;

@@ -33,7 +33,7 @@ impl WantedTime {
 /// Why words do not say what is wanted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GivenFault {
-    /// They are no duration.
+    /// They do not name a duration.
     #[error("{0}")]
     Duration(DurationFault),
     /// They are neither a time nor a duration.

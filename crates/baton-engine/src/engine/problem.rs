@@ -104,12 +104,12 @@ pub enum Problem {
         /// How much names a digest.
         letters_min: usize,
     },
-    /// The decision is none of those that are offered.
+    /// The decision is not among those that are offered.
     #[error("{id}: {why}")]
     NotOffered {
         /// The handoff.
         id: HandoffId,
-        /// Why it is none.
+        /// Why not.
         why: NotOffered,
     },
     /// A decision other than an approval needs words.

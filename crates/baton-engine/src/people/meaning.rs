@@ -8,7 +8,7 @@ use baton_protocol::wire::{same_word, suggest};
 use super::Question;
 use crate::lifecycle::Decision;
 
-/// Why a decision is none of those that are offered.
+/// Why a decision is not among those that are offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotOffered {
     /// What was decided.
