@@ -6,10 +6,13 @@ use std::time::Instant;
 use baton_testbed::{Process, Scratch};
 use serde_json::{Value, json};
 
-use crate::client::{Client, LONG};
+use crate::client::{Answer, Client, LONG};
 
 /// The name under which WebDriver hands out elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// What WebDriver says of an element that has just been replaced: usually in its own words, sometimes in those of Chromium.
+const REPLACED: [&str; 2] = ["stale element reference", "does not belong to the document"];
 
 /// Browsers are started by this program.
 pub(crate) struct Driver {
@@ -125,31 +128,36 @@ impl Browser<'_> {
         found[ELEMENT].as_str().expect("an element").to_owned()
     }
 
+    /// Has WebDriver do something with an element, and again with its successor if the page replaces it just then.
+    #[track_caller]
+    fn with(&self, css: &str, ask: impl Fn(&str) -> Answer) -> Value {
+        let begun = Instant::now();
+        loop {
+            let answer = ask(&self.path(&format!("element/{}", self.find(css))));
+            let is_replaced = REPLACED.iter().any(|words| answer.text.contains(words));
+            if answer.status == 200 || !is_replaced || begun.elapsed() > LONG {
+                return answer.expect(200)["value"].clone();
+            }
+        }
+    }
+
     /// Clicks on an element.
     #[track_caller]
     pub(crate) fn click(&self, css: &str) {
-        let element = self.find(css);
-        self.call(&format!("element/{element}/click"), &json!({}));
+        self.with(css, |element| self.driver.client.post(&format!("{element}/click"), &json!({})));
     }
 
     /// Types into a field.
     #[track_caller]
     pub(crate) fn write(&self, css: &str, text: &str) {
-        let element = self.find(css);
-        self.call(&format!("element/{element}/value"), &json!({ "text": text }));
+        self.with(css, |element| self.driver.client.post(&format!("{element}/value"), &json!({ "text": text })));
     }
 
     /// Returns what a reader sees of an element.
     #[track_caller]
     pub(crate) fn text(&self, css: &str) -> String {
-        let element = self.find(css);
-        let answer = self.driver.client.get(&self.path(&format!("element/{element}/text")));
-        // It may just have been replaced by a fresh one.
-        if answer.status == 404 {
-            String::new()
-        } else {
-            answer.expect(200)["value"].as_str().unwrap_or_default().to_owned()
-        }
+        let text = self.with(css, |element| self.driver.client.get(&format!("{element}/text")));
+        text.as_str().unwrap_or_default().to_owned()
     }
 
     /// Waits until a reader sees some words in an element.
