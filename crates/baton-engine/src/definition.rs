@@ -97,6 +97,17 @@ impl Definition {
         if is_json { serde_json::from_str(text) } else { Ok(Value::String(text.to_owned())) }
     }
 
+    /// Writes the value of an input as somebody would type it; the opposite of [`typed_input`](Definition::typed_input).
+    /// What was not given is empty.
+    pub fn as_typed(value: &Value) -> String {
+        match value {
+            Value::Null => String::new(),
+            // Text that would be read as something else stands in quotation marks.
+            Value::String(text) if Definition::typed_input(text).is_ok_and(|read| read == *value) => text.clone(),
+            _ => value.to_string(),
+        }
+    }
+
     /// Writes the request that begins a run.
     pub fn request(&self, run: &RunId, from: &str) -> WrittenDocument {
         let party = |agent: &str| Some(Party { agent: Some(agent.to_owned()), ..Party::default() });

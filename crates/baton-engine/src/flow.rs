@@ -22,7 +22,7 @@ mod values;
 mod waiting;
 
 pub(crate) use again::approved_before;
-pub use again::{NoWayBack, begin_again};
+pub use again::{NoWayBack, Restart, begin_again};
 pub use fault::{FlowFault, PhasePart, UnfitDocument};
 pub use following::following;
 pub(crate) use gate_evidence::{GateLine, gate_lines};

@@ -71,6 +71,8 @@ pub struct Run {
     index: Index,
     /// The phase that it begins again from, until that is entered.
     begins_again: Option<Requeue>,
+    /// How many handoffs it had when it was given other inputs.
+    before_its_inputs: usize,
     /// How far groups have come; the error says why that is unknown.
     groups: HashTrieMapSync<Place, Result<Group, RecordFault>>,
 }
@@ -95,6 +97,7 @@ impl Run {
             handoffs: VectorSync::new_sync(),
             index: Index::default(),
             begins_again: None,
+            before_its_inputs: 0,
             groups: HashTrieMapSync::new_sync(),
         };
         run.absorb(event)?;
@@ -183,6 +186,10 @@ impl Run {
     /// Begins again from a phase: nothing follows any more from what was before, and counting starts anew.
     fn leave_behind(&mut self, requeue: &Requeue, at: Timestamp) {
         self.begins_again = Some(requeue.clone());
+        if !requeue.inputs.is_empty() {
+            Arc::make_mut(&mut self.definition).inputs.extend(requeue.inputs.clone());
+            self.before_its_inputs = self.handoffs.len();
+        }
         self.counted = RunCounters::since(at);
         self.inside = HashTrieMapSync::new_sync();
         self.index.leave_behind();
@@ -191,6 +198,11 @@ impl Run {
     /// Returns who let it begin again, and from which phase, until that is entered.
     pub(crate) fn begins_again(&self) -> Option<&Requeue> {
         self.begins_again.as_ref()
+    }
+
+    /// Returns how many handoffs there were when it was given other inputs; none if it has those that it began with.
+    pub(crate) fn before_its_inputs(&self) -> usize {
+        self.before_its_inputs
     }
 
     /// Returns what was counted inside a visit of a phase that is a workflow of its own.

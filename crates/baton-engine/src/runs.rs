@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use crate::definition::Definition;
 use crate::driver::{Driver, DriverProblem, End, WorkspaceLock};
 use crate::engine::Caller;
+use crate::flow::Restart;
 use crate::id::RunId;
 
 /// Begins runs, lets them go on, and stops them.
@@ -23,13 +24,7 @@ pub trait Runs: Send + Sync {
 
     /// Lets a run that has ended without success, or that has no driver, begin again from one of its phases, or from the one
     /// that it came to last. [`resume`](Runs::resume) lets it go on. Returns the phase.
-    async fn begin_again(
-        &self,
-        run: &RunId,
-        from: Option<&str>,
-        note: Option<&str>,
-        caller: &Caller,
-    ) -> Result<String, DriverProblem>;
+    async fn begin_again(&self, run: &RunId, restart: &Restart, caller: &Caller) -> Result<String, DriverProblem>;
 
     /// Stops the driver of a run in this process: its agents are ended, and the run can be resumed. Returns whether it
     /// was not stopping already.
@@ -69,14 +64,8 @@ impl Runs for DrivenRuns {
         end
     }
 
-    async fn begin_again(
-        &self,
-        run: &RunId,
-        from: Option<&str>,
-        note: Option<&str>,
-        caller: &Caller,
-    ) -> Result<String, DriverProblem> {
-        self.driver.begin_again(run, from, &caller.decider.name, note).await
+    async fn begin_again(&self, run: &RunId, restart: &Restart, caller: &Caller) -> Result<String, DriverProblem> {
+        self.driver.begin_again(run, restart, &caller.decider.name).await
     }
 
     fn stop(&self, run: &RunId) -> bool {

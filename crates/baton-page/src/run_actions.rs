@@ -1,5 +1,6 @@
 //! What can be done with a run, each with the reason that the journal keeps.
 
+use baton_engine::definition::Definition;
 use baton_engine::run::Run;
 use maud::{Markup, html};
 
@@ -8,9 +9,10 @@ use crate::layout::Viewer;
 use crate::pieces::hidden;
 use crate::run::RunPage;
 use crate::run_state::RunState;
+use crate::starting::field;
 
 /// What somebody has sent about a run that could not be done. Nothing that they typed is lost.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RefusedAction {
     /// Which form it was: `retry` or `cancel`.
     pub form: &'static str,
@@ -20,6 +22,8 @@ pub struct RefusedAction {
     pub from: String,
     /// The note or the reason.
     pub words: String,
+    /// The inputs, by their names.
+    pub inputs: Vec<(String, String)>,
 }
 
 /// Shows the forms of a run.
@@ -71,8 +75,9 @@ fn controls(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&RefusedAct
                         @for phase in visited(page.run) { option value=(phase) selected[phase == from] { (phase) } }
                     } }
                     label.field { span { "Why, and what the agent should know" } textarea name="note" required { (words("retry")) } }
+                    (inputs(page.run, typed("retry")))
                     p.quiet { "Earlier results are kept; limits start again from zero. The note stands in the journal." }
-                    @if viewer.may_start { p.quiet { "Its inputs stay as they are; " a href=(like(page.run)) { "start another run with other inputs" } "." } }
+                    @if viewer.may_start { p.quiet { "Or " a href=(like(page.run)) { "start another run like this one" } "." } }
                     button.main type="submit" { "Do it again" }
                 }
             }))
@@ -86,6 +91,31 @@ fn controls(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&RefusedAct
                     button.danger type="submit" { "Cancel the run" }
                 }
             }))
+        }
+    }
+}
+
+/// Shows what the run was given, to be edited.
+fn inputs(run: &Run, refused: Option<&RefusedAction>) -> Markup {
+    let definition = &run.definition;
+    let value = |name: &str| match refused.and_then(|refused| refused.inputs.iter().find(|(typed, _)| typed == name)) {
+        Some((_, typed)) => typed.clone(),
+        None => definition.inputs.get(name).map(Definition::as_typed).unwrap_or_default(),
+    };
+    html! {
+        @if !definition.inputs.is_empty() {
+            details.inputs open[refused.is_some()] {
+                summary { "Its inputs" }
+                p.quiet { "What is changed here counts from that phase on. Nothing can be changed behind an approval: a person has seen the inputs as they are." }
+                @for (name, _) in definition.workflow.inputs.iter() {
+                    label.field { span { (name) }
+                        textarea.line name={ (field::INPUT) (name) } rows="1" {
+                            // The first line break of a field belongs to the markup, not to the text.
+                            "\n" (value(name))
+                        }
+                    }
+                }
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use baton_engine::RunId;
 use baton_engine::driver::{DriverProblem, WorkspaceProblem};
 use baton_engine::engine::{AppliedCommand, GivenDecision, Problem};
+use baton_engine::flow::Restart;
 use baton_engine::handoff::Handoff;
 use baton_engine::lifecycle::Decide;
 use jiff::Timestamp;
@@ -142,8 +143,7 @@ pub(crate) async fn retry_run(
     server: &Server,
     principal: &Principal,
     id: &str,
-    from: Option<&str>,
-    note: Option<&str>,
+    restart: &Restart,
 ) -> Result<Handoff, ProblemJson> {
     if principal.is_anonymous() {
         return Err(ProblemJson::unauthorized("repeating a run needs the token of an approver")
@@ -152,7 +152,7 @@ pub(crate) async fn retry_run(
     let caller = principal.caller();
     caller.person()?;
     let root = server.visible_run(principal, id).await?;
-    server.driving.runs().begin_again(&root.run, from, note, &caller).await?;
+    server.driving.runs().begin_again(&root.run, restart, &caller).await?;
     server.driving.start(&root.run);
     Ok(root)
 }

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use baton_engine::Refusal;
+use baton_engine::definition::InputFault;
 use baton_engine::driver::{DriverProblem, WorkspaceProblem};
 use baton_engine::engine::{JudgedDocument, Problem};
 use baton_engine::flow::NoWayBack;
@@ -314,8 +315,19 @@ impl From<DriverProblem> for ProblemJson {
                 let hint = format!("the phases are {}", phases.join(", "));
                 of(StatusCode::UNPROCESSABLE_ENTITY, "unknown_phase").hint(hint).with("phases", json!(phases))
             }
+            DriverProblem::NoWayBack(NoWayBack::Input(fault)) => fault.into(),
+            DriverProblem::NoWayBack(NoWayBack::Approved { gate, .. }) => of(StatusCode::CONFLICT, "no_way_back")
+                .hint(format!("give other inputs from `{gate}` or an earlier phase, so that a person sees them")),
             DriverProblem::NoWayBack(_) => of(StatusCode::CONFLICT, "no_way_back"),
         }
+    }
+}
+
+impl From<InputFault> for ProblemJson {
+    fn from(fault: InputFault) -> ProblemJson {
+        let detail = fault.to_string();
+        let (InputFault::Unknown(name) | InputFault::Missing(name)) = fault;
+        ProblemJson::bad_value(format!("/inputs/{name}"), detail)
     }
 }
 

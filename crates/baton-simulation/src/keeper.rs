@@ -8,7 +8,7 @@ use std::time::Duration;
 use baton_engine::definition::Definition;
 use baton_engine::draft::Draft;
 use baton_engine::driver::End;
-use baton_engine::flow;
+use baton_engine::flow::{self, Restart};
 use baton_engine::lifecycle::{Cancel, Command};
 use baton_engine::store::StoreError;
 use baton_engine::{Clock as _, HandoffId, RunId, Store as _};
@@ -181,8 +181,9 @@ impl Keeper {
         driver.store = Arc::new(Faulty::new(memory, weather, living.strings.clone(), stage.tally.clone()));
         let phases = &self.definition.workflow.phases;
         let phase = phases[usize::try_from(self.slot.chance.below(phases.len() as u64)).unwrap_or_default()].id();
-        let from = Some(phase).filter(|_| self.slot.chance.happens(0.5));
-        let again = driver.begin_again(&self.run, from, "ana", None);
+        let from = Some(phase.to_owned()).filter(|_| self.slot.chance.happens(0.5));
+        let restart = Restart { from, ..Restart::default() };
+        let again = driver.begin_again(&self.run, &restart, "ana");
         let again = Puppet::new(again, living.strings.clone()).await;
         self.slot.stage.witness.died(&driver.claimant);
         // The answer may have been lost: whether it begins again is seen in the store.

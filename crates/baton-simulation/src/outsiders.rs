@@ -324,7 +324,7 @@ impl Outsider {
             22 => decide(Decision::Answer { answers: "yes".to_owned() }),
             23 => decide(Decision::Ask { question: "why?".to_owned() }),
             24 => Command::Cancel(Cancel { by: self.name.clone(), reason: None }),
-            25..=27 => Command::Requeue(Requeue { by: self.name.clone(), note: None, from: None, seen: None }),
+            25..=27 => Command::Requeue(Requeue { by: self.name.clone(), ..Requeue::default() }),
             28 => Command::Release(Release { fence, why: "stopped".to_owned() }),
             _ => Command::Route(Route {
                 to: "nowhere".to_owned(),

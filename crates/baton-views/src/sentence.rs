@@ -13,7 +13,7 @@ use baton_engine::run::{NextTurn, Run, TrackedHandoff};
 use baton_engine::step::{HUMAN, Role};
 
 use crate::step_name::StepName;
-use crate::words::{cut, lapses, one_line};
+use crate::words::{cut, lapses, one_line, with_inputs};
 
 /// The longest reason in a line.
 const REASON_MAX: usize = 160;
@@ -91,8 +91,10 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
     let (Some(tracked), Ok(fact)) = (run.find(&event.handoff), event.fact()) else { return Vec::new() };
     let told = |sign, text: String| vec![sentence(sign, tracked, text)];
     if tracked.step.role == Role::Run {
-        let Fact::Happened(Command::Requeue(Requeue { by, from: Some(phase), .. })) = fact else { return Vec::new() };
-        let text = format!("starts again, requested by {by}");
+        let Fact::Happened(Command::Requeue(Requeue { by, from: Some(phase), inputs, .. })) = fact else {
+            return Vec::new();
+        };
+        let text = format!("starts again{}, requested by {by}", with_inputs(&inputs));
         return vec![EventSentence { place: phase, ..sentence(SentenceSign::Back, tracked, text) }];
     }
     match fact {

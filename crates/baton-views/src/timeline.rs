@@ -5,6 +5,7 @@ use baton_engine::known::CommandAuthor;
 use baton_engine::lifecycle::{Again, Command, Decision, Ending, RefusedCommand, Verdict, readable_claimant};
 
 use crate::sentence::{asked_again, left_open, verdicts};
+use crate::words::with_inputs;
 
 /// Returns who or why; of what cannot be read, that it cannot.
 pub fn in_words(event: &Event) -> String {
@@ -94,8 +95,9 @@ fn happened(command: &Command) -> String {
         }
         Command::Cancel(cancel) => noted(&cancel.by, cancel.reason.as_deref()),
         Command::Requeue(requeue) => {
-            let from = requeue.from.as_ref().map(|phase| format!("starts again from {phase}, ")).unwrap_or_default();
-            format!("{from}{}", noted(&requeue.by, requeue.note.as_deref()))
+            let given = with_inputs(&requeue.inputs);
+            let from = requeue.from.as_ref().map(|phase| format!("starts again from {phase}{given}, "));
+            format!("{}{}", from.unwrap_or_default(), noted(&requeue.by, requeue.note.as_deref()))
         }
         Command::Release(release) => release.why.clone(),
         Command::Route(route) => format!("to {}: {}", route.to, route.why),

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use baton_engine::definition::Definition;
 use baton_protocol::printable;
 use jiff::Timestamp;
+use serde_json::{Map, Value};
 use unicode_width::UnicodeWidthChar as _;
 
 /// What is said about a check, a group or another step that was completed with a result that is not good.
@@ -47,6 +49,13 @@ pub fn briefly(duration: Duration) -> String {
         .map(|(count, unit)| format!("{count}{unit}"))
         .collect();
     if shown.is_empty() { format!("{}ms", duration.subsec_millis()) } else { shown.concat() }
+}
+
+/// Writes the inputs that somebody has changed: ` with size=5`; nothing if there are none.
+pub fn with_inputs(inputs: &Map<String, Value>) -> String {
+    let shown = |(name, value): (&String, &Value)| format!("{name}={}", Definition::as_typed(value));
+    let shown: Vec<String> = inputs.iter().map(shown).collect();
+    if shown.is_empty() { String::new() } else { format!(" with {}", one_line(&shown.join(", "))) }
 }
 
 /// Writes how long something took, with tenths of short ones.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use baton_engine::RunId;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Driver, DriverProblem, End, News, WorkspaceProblem};
-use baton_engine::flow::NoWayBack;
+use baton_engine::flow::{NoWayBack, Restart};
 use baton_engine::lifecycle::{Refusal, readable_claimant};
 use baton_engine::run::Run;
 use baton_engine::runs::{DrivenRuns, Runs as _};
@@ -90,7 +90,7 @@ enum Start<'a> {
     /// It goes on.
     On,
     /// It begins again from a phase, or from the one that it came to last.
-    Again { from: Option<&'a str>, note: Option<&'a str>, person: Person },
+    Again { restart: &'a Restart, person: Person },
 }
 
 /// Who watches a run.
@@ -112,8 +112,8 @@ impl Show<'_> {
     }
 
     /// Lets a run begin again from a phase, or from the one that it came to last, drives it and shows it.
-    pub(crate) fn begin_again(&self, from: Option<&str>, note: Option<&str>) -> Result<Exit, CommandError> {
-        self.drive(Start::Again { from, note, person: guard::person(None)? })
+    pub(crate) fn begin_again(&self, restart: &Restart) -> Result<Exit, CommandError> {
+        self.drive(Start::Again { restart, person: guard::person(None)? })
     }
 
     /// Lets the collector see what an audience hears, if there is one.
@@ -172,8 +172,8 @@ impl Show<'_> {
                     answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
                     self.tell(&watching, &format!("resume {}", self.id));
                     self.warn_of_changes(&watching, &run);
-                    if let Start::Again { from, note, person } = &start {
-                        let begun = runs.begin_again(self.id, *from, *note, &person.caller()).await;
+                    if let Start::Again { restart, person } = &start {
+                        let begun = runs.begin_again(self.id, restart, &person.caller()).await;
                         let phase = begun.map_err(|problem| self.not_driven(problem))?;
                         self.tell(&watching, &format!("{} starts again from {phase}", self.id));
                     }
@@ -261,6 +261,14 @@ impl Show<'_> {
                 CommandError::no(format!("{}: {why}", self.id))
                     .hint(format!("baton resume {} --from {gate} asks again", self.id))
             }
+            NoWayBack::Approved { gate, .. } => {
+                let gate = gate.split('/').next().unwrap_or(gate);
+                CommandError::no(format!("{}: {why}", self.id)).hint(format!(
+                    "give other inputs with --from {gate} or an earlier phase, so that a person sees them"
+                ))
+            }
+            NoWayBack::Input(_) => CommandError::usage(format!("{}: {why}", self.id))
+                .hint(format!("baton show {} tells what it was given", self.id)),
             NoWayBack::Begun(_) => {
                 CommandError::try_again(format!("{}: {why}", self.id)).hint("try again when that has come to an end")
             }

@@ -13,7 +13,7 @@ use crate::Fence;
 use crate::draft::Draft;
 use crate::evidence::{self, EarlierAttempt};
 use crate::failure::{Code, Failure};
-use crate::flow::{self, NoWayBack};
+use crate::flow::{self, NoWayBack, Restart};
 use crate::handoff::State;
 use crate::handover;
 use crate::id::{HandoffId, RunId};
@@ -123,13 +123,7 @@ impl Driver {
 
     /// Lets a run without a driver begin again from a phase, or from the one that it came to last; what is open in it is
     /// called off. Whoever drives it next goes on there. Returns the phase.
-    pub async fn begin_again(
-        &self,
-        id: &RunId,
-        from: Option<&str>,
-        by: &str,
-        note: Option<&str>,
-    ) -> Result<String, DriverProblem> {
+    pub async fn begin_again(&self, id: &RunId, restart: &Restart, by: &str) -> Result<String, DriverProblem> {
         let mut races = 0;
         loop {
             let run = self.load(id).await?;
@@ -144,7 +138,7 @@ impl Driver {
             if let State::Claimed { lease } = &draft.run.root().handoff.state {
                 return Err(DriverProblem::Driven(lease.claimant.clone()));
             }
-            let phase = flow::begin_again(&mut draft, from, by, note)?;
+            let phase = flow::begin_again(&mut draft, restart, by)?;
             self.refuse_changes(&run, &phase).await?;
             match self.store.carry_out(draft.steps, draft.at).await {
                 Ok(_) => {

@@ -11,8 +11,7 @@ const PAGE: u32 = 1_000;
 impl Engine {
     /// Brings a handoff back; the note is for its next claimant.
     pub async fn requeue(&self, handoff: &Handoff, note: Option<&str>, caller: &Caller) -> Result<Handoff, Problem> {
-        let requeue =
-            Requeue { by: caller.decider.name.clone(), note: note.map(str::to_owned), from: None, seen: None };
+        let requeue = Requeue { by: caller.decider.name.clone(), note: note.map(str::to_owned), ..Requeue::default() };
         Ok(self.apply(handoff, Command::Requeue(requeue), Vec::new(), caller).await?.handoff)
     }
 

@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use baton_protocol::model::terms::Outcome;
+use serde_json::{Map, Value};
 
 use super::feedback::what_failed;
 use super::turn::{Turn, onward};
 use super::{FlowFault, call_off};
-use crate::definition::LocatedPhase;
+use crate::definition::{Definition, InputFault, LocatedPhase};
 use crate::draft::Draft;
 use crate::handoff::{About, Note};
 use crate::lifecycle::{Command, Refusal, Requeue};
@@ -68,6 +69,17 @@ pub enum NoWayBack {
         /// What has changed.
         changes: String,
     },
+    /// A person has approved under the inputs that it has.
+    #[error("`{given}` follows an approval in `{gate}`, which was given for the inputs as they were")]
+    Approved {
+        /// The phase to begin from.
+        given: String,
+        /// The phase in which it was approved.
+        gate: String,
+    },
+    /// Other inputs cannot be given.
+    #[error(transparent)]
+    Input(#[from] InputFault),
     /// Somebody has just let it begin again from another phase.
     #[error("it is beginning again from `{0}` already")]
     Begun(String),
@@ -76,15 +88,26 @@ pub enum NoWayBack {
     Refused(#[from] Refusal),
 }
 
+/// Where a run begins again, and with what.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Restart {
+    /// The phase; default: the one that it came to last.
+    pub from: Option<String>,
+    /// What the agent of that phase must know.
+    pub note: Option<String>,
+    /// Inputs of the run that are different from then on.
+    pub inputs: Map<String, Value>,
+}
+
 /// Lets a run begin again from a phase, or from the one that it came to last. What is open in it is called off. Returns the
 /// phase.
-pub fn begin_again(draft: &mut Draft, from: Option<&str>, by: &str, note: Option<&str>) -> Result<String, NoWayBack> {
-    let phase = match from {
+pub fn begin_again(draft: &mut Draft, restart: &Restart, by: &str) -> Result<String, NoWayBack> {
+    let phase = match restart.from.as_deref() {
         Some(given) => named(&draft.run, given)?,
         None => last_entered(&draft.run).ok_or(NoWayBack::NotBegun)?.step.phase.clone(),
     };
     match draft.run.begins_again() {
-        Some(again) if again.from.as_ref() == Some(&phase) && note.is_none() => return Ok(phase),
+        Some(again) if again.from.as_ref() == Some(&phase) && restart.says_no_more() => return Ok(phase),
         // Somebody else has just said from where, and is about to drive it.
         Some(again) if draft.at < draft.run.changed_at + PATIENCE => {
             return Err(NoWayBack::Begun(again.from.clone().unwrap_or_default()));
@@ -92,12 +115,34 @@ pub fn begin_again(draft: &mut Draft, from: Option<&str>, by: &str, note: Option
         _ => {}
     }
     pass_gates(&draft.run, &phase)?;
+    restart.pass_gates(&draft.run, &phase)?;
     call_off(draft);
     let root = &draft.run.root().handoff;
     let (root, seen) = (root.id.clone(), Some(root.version));
-    let requeue = Requeue { by: by.to_owned(), note: note.map(str::to_owned), from: Some(phase.clone()), seen };
+    let Restart { note, inputs, .. } = restart.clone();
+    let requeue = Requeue { by: by.to_owned(), note, from: Some(phase.clone()), inputs, seen };
     draft.apply(&root, Command::Requeue(requeue))?;
     Ok(phase)
+}
+
+impl Restart {
+    fn says_no_more(&self) -> bool {
+        self.note.is_none() && self.inputs.is_empty()
+    }
+
+    /// Refuses other inputs that the workflow does not know, or that a person has not seen who approved before the phase.
+    fn pass_gates(&self, run: &Run, phase: &str) -> Result<(), NoWayBack> {
+        if self.inputs.is_empty() {
+            return Ok(());
+        }
+        let mut inputs = run.definition.inputs.clone();
+        inputs.extend(self.inputs.clone());
+        Definition::inputs(&run.definition.workflow, inputs)?;
+        match unapproved_gate(run, phase, run.handoffs().count()) {
+            Some(gate) => Err(NoWayBack::Approved { given: phase.to_owned(), gate: gate.to_owned() }),
+            None => Ok(()),
+        }
+    }
 }
 
 fn named(run: &Run, given: &str) -> Result<String, NoWayBack> {
@@ -117,32 +162,32 @@ fn named(run: &Run, given: &str) -> Result<String, NoWayBack> {
 fn pass_gates(run: &Run, phase: &str) -> Result<(), NoWayBack> {
     if run.latest(phase).is_none() {
         let at = last_entered(run).ok_or(NoWayBack::NotBegun)?;
-        return match leads_to(run, at, phase) {
-            true => Ok(()),
-            false => Err(NoWayBack::NotReached { given: phase.to_owned(), at: at.step.phase.clone() }),
-        };
+        if !leads_to(run, at, phase) {
+            return Err(NoWayBack::NotReached { given: phase.to_owned(), at: at.step.phase.clone() });
+        }
     }
-    match unapproved_gate(run, phase) {
+    match unapproved_gate(run, phase, run.before_its_inputs()) {
         Some(gate) => Err(NoWayBack::Guarded { given: phase.to_owned(), gate: gate.to_owned() }),
         None => Ok(()),
     }
 }
 
 /// Finds a question on the way to a phase that a person must answer again: it was put again since the run came to the phase
-/// last, or the run has done something since it was put last that comes before it.
-fn unapproved_gate<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
+/// last, the run has done something since it was put last that comes before it, or the run had other inputs then: it is one
+/// of the handoffs before those that it has now.
+fn unapproved_gate<'r>(run: &'r Run, phase: &str, before_inputs: usize) -> Option<&'r str> {
     let mut visits: HashMap<&str, (usize, usize)> = HashMap::new();
     for (place, tracked) in run.handoffs().enumerate().filter(|(_, tracked)| tracked.step.role.is_phase()) {
         visits.entry(&tracked.step.phase).and_modify(|(_, last)| *last = place).or_insert((place, place));
     }
-    let &(entered_first, entered_last) = visits.get(phase)?;
+    let entered = visits.get(phase).copied();
     let gates = run.handoffs().filter(|tracked| asks_person(run, tracked) || is_turned_down(run, tracked));
     let gates = gates.map(|gate| gate.step.phase.as_str());
     let mut gates = gates.map(|gate| (gate, visits.get(gate).copied().unwrap_or_default()));
     let guards = |(gate, (asked_first, asked_last)): (&str, (usize, usize))| {
         let outer = outermost(gate);
         // A gate that was left out the first time, by its `when`, was not asked before the phase.
-        let is_before = asked_first < entered_first
+        let is_before = entered.is_none_or(|(first, _)| asked_first < first)
             || line(run, outer).contains(&phase) && !line(run, phase).contains(&outer) && outer != phase;
         let leads_here = |worked: &str| {
             worked != phase && line(run, worked).into_iter().take_while(|next| *next != phase).any(|next| next == outer)
@@ -150,7 +195,7 @@ fn unapproved_gate<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
         let is_redone = visits.iter().any(|(worked, (first, last))| {
             *last > asked_last && (*first < asked_first || leads_here(outermost(worked)))
         });
-        is_before && (asked_last > entered_last || is_redone)
+        is_before && (asked_last < before_inputs || entered.is_some_and(|(_, last)| asked_last > last || is_redone))
     };
     gates.find(|gate| guards(*gate)).map(|(gate, _)| gate)
 }

@@ -1,6 +1,7 @@
 //! Requeue: a dead letter gets another life, and a run begins again from a phase, by somebody's decision.
 
 use jiff::Timestamp;
+use serde_json::{Map, Value};
 
 use super::resume::start_over;
 use super::{Action, Refusal};
@@ -8,7 +9,7 @@ use crate::handoff::{About, Handoff, State};
 use crate::step::Role;
 
 /// Bring a handoff back that was given up, called off or blocked; or let a run begin again from one of its phases.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Requeue {
     /// Who brings it back.
     pub by: String,
@@ -16,6 +17,8 @@ pub struct Requeue {
     pub note: Option<String>,
     /// The phase that a run begins again from.
     pub from: Option<String>,
+    /// Inputs of the run that are different from then on.
+    pub inputs: Map<String, Value>,
     /// The version of the handoff that was looked at before, if that must not have changed. The journal need not know it.
     pub seen: Option<u64>,
 }
@@ -27,7 +30,8 @@ impl Requeue {
         }
         let role = handoff.terms.step.as_ref().map(|step| step.role);
         match (role, &self.from) {
-            (None, None) | (Some(Role::Run), Some(_)) => {}
+            (None, None) if self.inputs.is_empty() => {}
+            (Some(Role::Run), Some(_)) => {}
             _ => return Err(Refusal::PartOfRun),
         }
         match handoff.state {
@@ -84,15 +88,14 @@ mod tests {
         let mut failed = sample::handoff(StateName::Failed);
         Arc::make_mut(&mut failed.terms).step = Some(sample::step(Role::Work));
         assert_eq!(apply(&failed, sample::requeue(), sample::time(50)), Err(Refusal::PartOfRun));
-        let from = Requeue { by: "ana".to_owned(), note: None, from: Some("build".to_owned()), seen: None };
+        let from = Requeue { by: "ana".to_owned(), from: Some("build".to_owned()), ..Requeue::default() };
         assert_eq!(apply(&failed, Command::Requeue(from), sample::time(50)), Err(Refusal::PartOfRun));
     }
 
     #[test]
     fn run_begins_again_from_a_phase_once_nobody_drives_it() {
-        let from = || {
-            Command::Requeue(Requeue { by: "ana".to_owned(), note: None, from: Some("build".to_owned()), seen: None })
-        };
+        let from =
+            || Command::Requeue(Requeue { by: "ana".to_owned(), from: Some("build".to_owned()), ..Requeue::default() });
         let run = |state| {
             let mut run = sample::handoff(state);
             Arc::make_mut(&mut run.terms).step = Some(sample::step(Role::Run));

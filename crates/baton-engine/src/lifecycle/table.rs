@@ -174,7 +174,7 @@ pub(crate) mod sample {
     }
 
     pub(crate) fn requeue() -> Command {
-        Command::Requeue(Requeue { by: "ana".to_owned(), note: None, from: None, seen: None })
+        Command::Requeue(Requeue { by: "ana".to_owned(), ..Requeue::default() })
     }
 
     #[cfg(test)]

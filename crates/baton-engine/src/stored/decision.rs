@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::document::StoredWritten;
 use crate::Fence;
@@ -66,6 +67,8 @@ pub(super) struct StoredRequeue<'s> {
     note: Option<Cow<'s, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     from: Option<Cow<'s, str>>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    inputs: Cow<'s, Map<String, Value>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -233,16 +236,17 @@ impl From<StoredCancel<'_>> for Cancel {
 
 impl<'s> From<&'s Requeue> for StoredRequeue<'s> {
     fn from(requeue: &'s Requeue) -> Self {
-        let Requeue { by, note, from, seen: _ } = requeue;
+        let Requeue { by, note, from, inputs, seen: _ } = requeue;
         let text = |text: &'s Option<String>| text.as_deref().map(Cow::Borrowed);
-        StoredRequeue { by: by.into(), note: text(note), from: text(from) }
+        StoredRequeue { by: by.into(), note: text(note), from: text(from), inputs: Cow::Borrowed(inputs) }
     }
 }
 
 impl From<StoredRequeue<'_>> for Requeue {
     fn from(stored: StoredRequeue<'_>) -> Self {
-        let StoredRequeue { by, note, from } = stored;
-        Requeue { by: by.into_owned(), note: note.map(Cow::into_owned), from: from.map(Cow::into_owned), seen: None }
+        let StoredRequeue { by, note, from, inputs } = stored;
+        let (note, from) = (note.map(Cow::into_owned), from.map(Cow::into_owned));
+        Requeue { by: by.into_owned(), note, from, inputs: inputs.into_owned(), seen: None }
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use baton_protocol::model::terms::Priority;
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::Fence;
 use crate::approval::{Approval, Approver, Key, Vote};
@@ -227,7 +228,13 @@ pub(super) fn facts() -> Vec<Fact> {
         decide(HowKnown::Token(text("token")), Decision::Approve),
         decide(HowKnown::Account, Decision::Ask { question: text("question") }),
         Command::Cancel(Cancel { by: text("by"), reason: some("reason") }),
-        Command::Requeue(Requeue { by: text("by"), note: some("note"), from: some("from"), seen: None }),
+        Command::Requeue(Requeue {
+            by: text("by"),
+            note: some("note"),
+            from: some("from"),
+            inputs: [(text("name"), Value::from(1))].into_iter().collect(),
+            seen: None,
+        }),
         Command::Release(Release { fence: Fence(1), why: text("why") }),
         Command::Route(Route {
             to: text("to"),

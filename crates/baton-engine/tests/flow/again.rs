@@ -1,6 +1,6 @@
 //! A person lets a run begin again from a phase: what came after it is done again, with what is known by then.
 
-use baton_engine::flow::{self, NoWayBack};
+use baton_engine::flow::{self, NoWayBack, Restart};
 use baton_engine::lifecycle::{Command, Refusal, Release, Requeue};
 
 use crate::play::{Act, Play};
@@ -128,10 +128,37 @@ fn approval_is_void_when_the_work_before_the_gate_was_done_again() {
 }
 
 #[test]
+fn approval_is_void_when_the_run_was_given_other_inputs_since() {
+    let text = GATED.replace("agents:", "inputs: {target: {default: test}}\nagents:");
+    let text = text.replace("agent: dev, on_failure: design", "agent: dev, on_failure: stop");
+    let inputs = [("target".to_owned(), "production".into())].into_iter().collect();
+    let other =
+        |from: &str| Restart { from: Some(from.to_owned()), inputs: Clone::clone(&inputs), ..Restart::default() };
+    for failed in ["build", "test"] {
+        let play = Play::of(&text).tell("sign-off?", [answers("go")]).tell(failed, [Act::Fails("exit 1")]);
+        let mut play = play.play();
+        assert_eq!(ended(&play), "failed", "{}", play.story());
+        for behind in ["build", "test"] {
+            let refused = play.restart(&other(behind)).unwrap_err();
+            assert_eq!(refused, NoWayBack::Approved { given: behind.to_owned(), gate: "sign-off".to_owned() });
+        }
+        // It was stopped before it did anything with them.
+        play.restart(&other("design")).unwrap();
+        play.cancel();
+        play.later(60);
+        for behind in ["build", "test"] {
+            let refused = play.begin_again(Some(behind), None).unwrap_err();
+            assert_eq!(refused, NoWayBack::Guarded { given: behind.to_owned(), gate: "sign-off".to_owned() });
+        }
+        play.begin_again(Some("sign-off"), None).unwrap();
+    }
+}
+
+#[test]
 fn whoever_has_looked_at_an_earlier_state_does_not_begin_it_again() {
     let play = Play::of(LINE).tell("build", [Act::Fails("exit 3")]).play();
     let root = play.run.root().handoff.clone();
-    let requeue = |seen| Requeue { by: "ana".to_owned(), note: None, from: Some("build".to_owned()), seen };
+    let requeue = |seen| Requeue { by: "ana".to_owned(), from: Some("build".to_owned()), seen, ..Requeue::default() };
     let mut draft = play.draft();
     let refused = draft.apply(&root.id, Command::Requeue(requeue(Some(root.version - 1)))).unwrap_err();
     assert_eq!(refused, Refusal::NotAsSeen);
@@ -147,7 +174,7 @@ fn whoever_begins_it_again_twice_begins_it_once() {
     let root = play.run.root().handoff.clone();
     draft.apply(&root.id, Command::Release(Release { fence: root.fence, why: "stopped".to_owned() })).unwrap();
     let steps = draft.steps.len();
-    flow::begin_again(&mut draft, None, "ben", None).unwrap();
+    flow::begin_again(&mut draft, &Restart::default(), "ben").unwrap();
     assert_eq!((draft.steps.len(), play.ledger.events.len()), (steps, written));
 }
 

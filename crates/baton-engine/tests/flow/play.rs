@@ -13,7 +13,7 @@ use baton_engine::door::Door;
 use baton_engine::draft::Draft;
 use baton_engine::driver::prompt_of;
 use baton_engine::failure::{Code, Failure, Transience};
-use baton_engine::flow::{self, NoWayBack};
+use baton_engine::flow::{self, NoWayBack, Restart};
 use baton_engine::handoff::WrittenDocument;
 use baton_engine::known::Decider;
 use baton_engine::lifecycle::{
@@ -25,7 +25,7 @@ use baton_engine::run::{LastReport, Run, TrackedHandoff};
 use baton_engine::step::{ORCHESTRATOR, Role, Step};
 use baton_engine::{HandoffId, RunId, State, Terms};
 use baton_protocol::{Dialect, workflow};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::ledger::Ledger;
@@ -273,6 +273,11 @@ impl Play {
         true
     }
 
+    /// Lets time pass.
+    pub(crate) fn later(&mut self, seconds: i64) {
+        self.now += SignedDuration::from_secs(seconds);
+    }
+
     /// Calls the run off, as `baton cancel` does.
     pub(crate) fn cancel(&mut self) {
         let mut draft = self.draft();
@@ -284,12 +289,18 @@ impl Play {
 
     /// Lets the run begin again, as `baton resume --from` does after whoever drove it has let go of it.
     pub(crate) fn begin_again(&mut self, from: Option<&str>, note: Option<&str>) -> Result<String, NoWayBack> {
+        let (from, note) = (from.map(str::to_owned), note.map(str::to_owned));
+        self.restart(&Restart { from, note, ..Restart::default() })
+    }
+
+    /// Lets the run begin again, maybe with other inputs.
+    pub(crate) fn restart(&mut self, restart: &Restart) -> Result<String, NoWayBack> {
         let mut draft = self.draft();
         let root = self.run.root().handoff.clone();
         if root.lease().is_some() {
             draft.apply(&root.id, Command::Release(Release { fence: root.fence, why: "stopped".to_owned() })).unwrap();
         }
-        let phase = flow::begin_again(&mut draft, from, "ana", note)?;
+        let phase = flow::begin_again(&mut draft, restart, "ana")?;
         draft.apply(&root.id, claim(0)).unwrap();
         self.carry_out(draft);
         Ok(phase)

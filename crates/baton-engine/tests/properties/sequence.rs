@@ -168,7 +168,7 @@ impl Step {
                 Command::Decide(Decide { by, known, label, door, shown, decision, note: None, asked: None })
             }
             Asked::Cancel => Command::Cancel(Cancel { by, reason: None }),
-            Asked::Requeue => Command::Requeue(Requeue { by, note: None, from: None, seen: None }),
+            Asked::Requeue => Command::Requeue(Requeue { by, ..Requeue::default() }),
         }
     }
 }

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use baton_engine::EventKind;
 use baton_engine::engine::RunRecord;
-use baton_engine::flow;
+use baton_engine::flow::{self, Restart};
 use baton_engine::handoff::Handoff;
 use baton_views::details::RunDetails;
 use baton_views::event;
@@ -158,6 +158,10 @@ pub(crate) struct NewRetry {
     from: Option<String>,
     /// What the agent of that phase must know.
     note: Option<String>,
+    /// Inputs that are different from then on. There is no way back with other inputs past something that a person approved.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    inputs: Map<String, Value>,
 }
 
 /// Let a run that nobody drives begin again from a phase
@@ -170,7 +174,8 @@ pub(crate) async fn retry(
     InPath(id): InPath<String>,
     JsonBody(new): JsonBody<NewRetry>,
 ) -> Result<Response, ProblemJson> {
-    let root = acting::retry_run(&server, &principal, &id, new.from.as_deref(), new.note.as_deref()).await?;
+    let NewRetry { from, note, inputs } = new;
+    let root = acting::retry_run(&server, &principal, &id, &Restart { from, note, inputs }).await?;
     Ok(accepted(&root))
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use baton_engine::definition::Definition;
 use baton_engine::engine::RunRecord;
+use baton_engine::flow::Restart;
 use baton_engine::handoff::Handoff;
 use baton_engine::people::Question;
 use baton_engine::queue::QueueHolds;
@@ -19,10 +21,12 @@ use baton_views::graph::{mermaid, of_run};
 use baton_views::run_summary::RunSummary;
 use baton_views::standing::RunStanding;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::answering::{fragments, html, keep, text};
 use super::cookies::{CookieJar, SEEN};
 use super::form::{SentForm, see};
+use super::starting;
 use super::visitor::Visitor;
 use crate::access::Principal;
 use crate::incoming::{InPath, Search};
@@ -215,14 +219,8 @@ pub(super) async fn cancel(
         Ok(applied) => Ok(see(&address::run(&applied.handoff.run))),
         Err(problem) => {
             let words = form.field("reason").to_owned();
-            again(
-                &server,
-                &visitor,
-                &id,
-                problem,
-                RefusedAction { form: "cancel", why: String::new(), from: String::new(), words },
-            )
-            .await
+            again(&server, &visitor, &id, problem, RefusedAction { form: "cancel", words, ..RefusedAction::default() })
+                .await
         }
     }
 }
@@ -245,15 +243,41 @@ pub(super) async fn retry(
     InPath(id): InPath<String>,
     form: SentForm,
 ) -> Result<Response, ProblemJson> {
+    let principal = visitor.principal()?;
+    let root = server.visible_run(principal, &id).await?;
+    let record = server.run_record(&root).await?;
+    let definition = &record.run.definition;
+    let typed = starting::typed(&form, definition.workflow.inputs.names());
     let (from, note) = (form.optional("from"), form.optional("note"));
-    match acting::retry_run(&server, visitor.principal()?, &id, from.as_deref(), note.as_deref()).await {
+    let retried = match edited(definition, &typed) {
+        Ok(inputs) => {
+            let restart = Restart { from: from.clone(), note: note.clone(), inputs };
+            acting::retry_run(&server, principal, &id, &restart).await
+        }
+        Err(problem) => Err(problem),
+    };
+    match retried {
         Ok(root) => Ok(see(&address::run(&root.run))),
         Err(problem) => {
             let (from, words) = (from.unwrap_or_default(), note.unwrap_or_default());
-            again(&server, &visitor, &id, problem, RefusedAction { form: "retry", why: String::new(), from, words })
-                .await
+            let refused = RefusedAction { form: "retry", from, words, inputs: typed, ..RefusedAction::default() };
+            again(&server, &visitor, &id, problem, refused).await
         }
     }
+}
+
+/// Returns the inputs that somebody has changed. What was emptied is as if it had not been given.
+fn edited(definition: &Definition, typed: &[(String, String)]) -> Result<Map<String, Value>, ProblemJson> {
+    let is_kept = |(name, text): &&(String, String)| {
+        definition.inputs.get(name).is_none_or(|value| Definition::as_typed(value).trim() == text.as_str())
+    };
+    let changed: Vec<(String, String)> = typed.iter().filter(|input| !is_kept(input)).cloned().collect();
+    let mut inputs = definition.inputs.clone();
+    inputs.retain(|name, _| changed.iter().all(|(other, _)| other != name));
+    inputs.extend(starting::given(&changed)?);
+    let mut inputs = Definition::inputs(&definition.workflow, inputs)?;
+    inputs.retain(|name, _| changed.iter().any(|(other, _)| other == name));
+    Ok(inputs)
 }
 
 /// Shows the run once more, with what was typed and why nothing was done.

@@ -65,11 +65,7 @@ pub(super) async fn start(
     let name = form.field(field::WORKFLOW);
     let known = server.host.workflows().into_iter().find(|workflow| workflow.name == name);
     let workflow = known.map(startable).ok_or_else(|| ProblemJson::unknown(name))?;
-    let typed = |input: &StartInput| {
-        let text = form.field(&format!("{}{}", field::INPUT, input.name)).replace("\r\n", "\n");
-        (input.name.clone(), text)
-    };
-    let inputs: Vec<(String, String)> = workflow.inputs.iter().map(typed).collect();
+    let inputs = typed(&form, workflow.inputs.iter().map(|input| input.name.as_str()));
     let begun = match given(&inputs) {
         Ok(inputs) => {
             let (workspace, id) = (form.optional(field::WORKSPACE), form.optional(field::ID));
@@ -98,19 +94,22 @@ pub(super) async fn start(
 /// Returns what a run was given, as somebody would type it.
 async fn given_to(server: &Server, principal: &Principal, run: &str) -> Result<SentStart, ProblemJson> {
     let root = server.visible_run(principal, run).await?;
-    let definition = server.engine.definition_of(&root).await?.ok_or_else(|| ProblemJson::unknown(run))?;
-    let typed = |value: &Value| match value.as_str() {
-        // Text that would be read as something else stands in quotation marks.
-        Some(text) if Definition::typed_input(text).is_ok_and(|read| read == *value) => text.to_owned(),
-        _ => value.to_string(),
-    };
-    let inputs = definition.inputs.iter().map(|(name, value)| (name.clone(), typed(value))).collect();
+    let record = server.run_record(&root).await?;
+    let definition = &record.run.definition;
+    let given = definition.inputs.iter().map(|(name, value)| (name.clone(), Definition::as_typed(value)));
+    let inputs = given.collect();
     let folder = definition.workspace.strip_prefix(server.host.workspace()).map(|inside| inside.display().to_string());
     Ok(SentStart { inputs, workspace: folder.unwrap_or_default(), ..SentStart::default() })
 }
 
+/// Returns what stands in the fields of inputs, by their names.
+pub(super) fn typed<'n>(form: &SentForm, names: impl Iterator<Item = &'n str>) -> Vec<(String, String)> {
+    let text = |name: &str| form.field(&format!("{}{name}", field::INPUT)).replace("\r\n", "\n");
+    names.map(|name| (name.to_owned(), text(name))).collect()
+}
+
 /// Reads what was typed as the command line does; what was left empty is not given.
-fn given(typed: &[(String, String)]) -> Result<Map<String, Value>, ProblemJson> {
+pub(super) fn given(typed: &[(String, String)]) -> Result<Map<String, Value>, ProblemJson> {
     let filled = typed.iter().filter(|(_, text)| !text.is_empty());
     let read = |(name, text): &(String, String)| {
         let value = Definition::typed_input(text).map_err(|error| {

@@ -118,5 +118,5 @@ pub(crate) fn cancel() -> Command {
 }
 
 pub(crate) fn requeue(note: &str) -> Command {
-    Command::Requeue(Requeue { by: "ana".to_owned(), note: Some(note.to_owned()), from: None, seen: None })
+    Command::Requeue(Requeue { by: "ana".to_owned(), note: Some(note.to_owned()), ..Requeue::default() })
 }

@@ -306,7 +306,7 @@ impl SideBySide {
                 Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() })
             }
             Verb::Cancel => Command::Cancel(Cancel { by, reason: None }),
-            Verb::Requeue => Command::Requeue(Requeue { by, note: None, from: None, seen: None }),
+            Verb::Requeue => Command::Requeue(Requeue { by, ..Requeue::default() }),
         }
     }
 }

@@ -7,7 +7,7 @@ use baton_engine::evidence::ExaminedClaim;
 use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::known::CommandAuthor;
-use baton_engine::lifecycle::{Command, Ending, Verdict};
+use baton_engine::lifecycle::{Command, Ending, Requeue, Verdict};
 use baton_protocol::Dialect;
 use serde_json::{Map, Value, json};
 
@@ -133,6 +133,11 @@ fn decision(fact: &Fact) -> Option<Map<String, Value>> {
     };
     let mut told = object([("by", by.into()), ("decision", what.into())]);
     told.extend(text.map(|text| ("text".to_owned(), text.into())));
+    if let Fact::Happened(Command::Requeue(Requeue { inputs, .. })) = fact
+        && !inputs.is_empty()
+    {
+        told.insert("inputs".to_owned(), inputs.clone().into());
+    }
     Some(told)
 }
 

@@ -1,6 +1,7 @@
 //! `baton retry`: does the phase again that a run came to last.
 
 use baton_engine::RunId;
+use baton_engine::flow::Restart;
 use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
@@ -31,5 +32,5 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let session = Session::open(&options.store, Access::Look, output)?;
     let id: RunId = session.run(session.engine.resolve_run(&options.run))?.run;
     let show = Show { session: &session, store: &options.store, options: &options.show, output, id: &id };
-    show.begin_again(None, options.note.as_deref())
+    show.begin_again(&Restart { note: options.note.clone(), ..Restart::default() })
 }

@@ -10,6 +10,7 @@ use baton_engine::RunId;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Driver, DriverProblem, End};
 use baton_engine::engine::Caller;
+use baton_engine::flow::Restart;
 use baton_engine::run::Run;
 use baton_engine::runs::{DrivenRuns, Runs};
 use baton_engine::store::StoreError;
@@ -102,15 +103,9 @@ impl Runs for ServedRuns {
         ended
     }
 
-    async fn begin_again(
-        &self,
-        run: &RunId,
-        from: Option<&str>,
-        note: Option<&str>,
-        caller: &Caller,
-    ) -> Result<String, DriverProblem> {
+    async fn begin_again(&self, run: &RunId, restart: &Restart, caller: &Caller) -> Result<String, DriverProblem> {
         let served = self.of_journal(run).await?;
-        let begun = served.runs.begin_again(run, from, note, caller).await;
+        let begun = served.runs.begin_again(run, restart, caller).await;
         if begun.is_err() {
             self.lock().remove(run);
         }

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use baton_engine::driver::{End, News};
 use baton_engine::engine::{Problem, StoreNews, WaitFor};
+use baton_engine::flow::Restart;
 use baton_engine::handoff::{Handoff, State};
 use baton_engine::journal::{Event, Head};
 use baton_engine::run::Run;
@@ -60,8 +61,8 @@ impl Show<'_> {
             while self.read(&mut followed, None).await? {}
             let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", self.id);
             let asked = match start {
-                Start::Again { from, note, .. } => {
-                    server.post(&path("retry"), &json!({ "from": from, "note": note })).await
+                Start::Again { restart: Restart { from, note, inputs }, .. } => {
+                    server.post(&path("retry"), &json!({ "from": from, "note": note, "inputs": inputs })).await
                 }
                 Start::New(_) | Start::On => server.post(&path("resume"), &json!({})).await,
             };

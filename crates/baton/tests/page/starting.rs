@@ -44,6 +44,43 @@ fn run_is_started_with_a_form_without_scripts() {
 }
 
 #[test]
+fn run_is_done_again_with_inputs_that_were_edited_in_its_form() {
+    let stage = Stage::with(FLOW, "report");
+    let driver = Driver::start();
+    let ana = driver.open("ana", &Settings::default());
+    ana.log_in(&stage.url("/runs"), &stage.ana);
+    let begun = json!({ "workflow": "feature", "id": "t", "inputs": { "feature": "dates", "tags": ["a"] } });
+    stage.server.post("/api/v1/runs", &begun).expect(201);
+    stage.server.until("/api/v1/runs/t", |run| run["waiting"][0]["id"] == "t.ok.1");
+    stage.server.post("/api/v1/handoffs/t/cancel", &json!({ "reason": "wrong feature" })).expect(200);
+    ana.go(&stage.url("/runs/t"));
+    ana.click("#retry summary");
+    ana.write("#retry textarea[name=note]", "Times, not dates.");
+    ana.click("#retry .inputs summary");
+    ana.run("document.querySelector(\"textarea[name='input.feature']\").value = 'times'");
+    ana.run("document.querySelector(\"textarea[name='input.tags']\").value = '[1,'");
+    ana.click("#retry button");
+    ana.until(".cause", "Not done: tags is not JSON");
+    assert_eq!(
+        ana.run("return document.querySelector(\"textarea[name='input.feature']\").value"),
+        "times",
+        "it is kept"
+    );
+    ana.run("document.querySelector(\"textarea[name='input.tags']\").value = ''");
+    ana.click("#retry button");
+    ana.until("#run-state", "waiting for a person");
+    let run = stage.server.get("/api/v1/runs/t").expect(200);
+    assert_eq!(run["inputs"], json!({ "feature": "times", "tries": 2, "tags": null }));
+    let again = stage.server.post("/api/v1/runs/t/retry", &json!({ "from": "build", "inputs": { "feture": 1 } }));
+    assert_eq!(again.problem(409), "driven", "nobody goes back past a driver");
+    let journal = stage.journal("t");
+    let edited = |event: &serde_json::Value| {
+        event["detail"].as_str().is_some_and(|detail| detail.contains("\"feature\":\"times\""))
+    };
+    assert!(journal.iter().any(|event| event["event"] == "requeued" && edited(event)), "{journal:#?}");
+}
+
+#[test]
 fn what_cannot_be_started_is_told_in_the_form_and_nothing_typed_is_lost() {
     let stage = Stage::with(FLOW, "report");
     let client = stage.stranger();

@@ -3,6 +3,7 @@
 use std::fs;
 
 use baton_engine::State;
+use serde_json::{Value, json};
 
 use crate::site::{BATON, LONG, RUN, Site, end, find};
 
@@ -152,6 +153,60 @@ if ".ship." in me or ".fix." in me:
     sys.exit("cannot find the tool")
 report()
 "#;
+
+#[test]
+fn run_goes_back_with_other_inputs() {
+    let flow = "name: again
+inputs: {target: {required: true}, speed: {default: slow}}
+agents: {dev: {command: [./dev.py], retry: {max_retries: 0}}}
+phases:
+  - {id: design, agent: dev, task: 'For {{ inputs.target }}, {{ inputs.speed }}.'}
+  - {id: build, agent: dev, task: 'For {{ inputs.target }}, {{ inputs.speed }}.', on_failure: stop}
+";
+    let site = Site::new().workflow(flow).agent("dev", NEEDS_A_TOOL);
+    assert_eq!(site.run(&["--input", "target=test"]).code, Some(1));
+    let before = site.journal();
+    for (wrong, why) in [("taget=x", "no input `taget`"), ("target", "NAME=VALUE")] {
+        let refused = site.resume(&["--from", "build", "--input", wrong]);
+        assert_eq!(refused.code, Some(2), "{wrong}");
+        assert!(refused.stderr.contains(why), "{}", refused.stderr);
+        assert_eq!(site.journal(), before, "nothing has changed");
+    }
+    site.scratch.write("workspace/tool", "");
+    let ended = site.resume(&["--from", "build", "--input", "target=staging"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let prompt = site.read(site.attempt("build.2", baton_engine::Fence(1)).join("prompt.md"));
+    assert!(prompt.contains("For staging, slow."), "{prompt}");
+    let log = site.baton(&["log", RUN]).stdout;
+    assert!(log.contains("starts again from build with target=staging"), "{log}");
+    let shown: Value = serde_json::from_str(&site.baton(&["show", RUN, "--json"]).stdout).unwrap();
+    assert_eq!(shown["inputs"], json!({ "target": "staging", "speed": "slow" }));
+    assert_eq!(site.baton(&["audit", "verify", RUN]).code, Some(0));
+}
+
+#[test]
+fn approval_counts_only_for_the_inputs_that_a_person_saw() {
+    let flow = "name: again
+inputs: {target: {required: true}}
+agents: {dev: {command: [./dev.py], retry: {max_retries: 0}}}
+phases:
+  - {id: design, agent: dev}
+  - {id: sign-off, gate: {items: [the build]}}
+  - {id: build, agent: dev, on_failure: stop}
+";
+    let site = Site::new().workflow(flow).agent("dev", NEEDS_A_TOOL);
+    assert_eq!(site.run(&["--input", "target=test"]).code, Some(3));
+    decided(&site, &["approve"]);
+    assert_eq!(site.resume(&[]).code, Some(1), "the build fails");
+    let before = site.journal();
+    let refused = site.resume(&["--from", "build", "--input", "target=production"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    assert!(refused.stderr.contains("follows an approval in `sign-off`"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("--from sign-off"), "{}", refused.stderr);
+    assert_eq!(site.journal(), before, "nothing has changed");
+    let asked = site.resume(&["--from", "sign-off", "--input", "target=production"]);
+    assert_eq!(asked.code, Some(3), "a person is asked again: {}", asked.stderr);
+}
 
 #[test]
 fn approval_does_not_cover_what_was_done_on_the_way_back_to_the_gate() {
