@@ -32,6 +32,7 @@ fn instructions(runs: usize) -> u64 {
         .output()
         .expect("valgrind is installed");
     let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "the runs ended too early, so nothing can be counted:\n{text}");
     let counted =
         text.lines().find_map(|line| line.split_once("Collected :")).expect("callgrind tells what it counted");
     counted.1.trim().parse().expect("a number")
