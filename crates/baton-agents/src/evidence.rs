@@ -137,7 +137,7 @@ impl Evidence for LocalEvidence {
         let (workspace, memory) = (workspace.to_owned(), Arc::clone(&self.memory));
         let remember = move || {
             let workspace = WorkspaceFolder::open(&workspace).ok()?;
-            baseline::before(memory.take(workspace.root(), None))
+            memory.before(workspace.root())
         };
         tokio::task::spawn_blocking(remember).await.expect("remembering does not panic")
     }
@@ -218,7 +218,7 @@ impl Evidence for LocalEvidence {
             None => {
                 let take = |scene: &Scene, _: &Report, memory: &Memory| {
                     let workspace = WorkspaceFolder::open(&scene.workspace).ok()?;
-                    Some(baseline::after(memory.take(workspace.root(), None)))
+                    Some(memory.before_command(workspace.root()))
                 };
                 self.looking(scene, &Report::default(), take).await
             }

@@ -10,13 +10,13 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use baton_engine::StateFolder;
 use baton_engine::evidence::Moment;
 use baton_engine::handoff::Digest;
 
-use super::snapshot::Snapshot;
+use super::snapshot::{Earlier, Snapshot};
 
 /// The name of the file in the folder of what an attempt is measured with, as older versions wrote it. Today its digest is part
 /// of the name: whoever looks again, and then may not begin the attempt, replaces nothing.
@@ -33,13 +33,6 @@ struct Held {
     text: Vec<u8>,
 }
 
-/// Makes a moment from before attempts of a snapshot.
-pub(super) fn before(snapshot: Arc<Snapshot>) -> Option<Moment> {
-    let text = serde_json::to_vec(snapshot.as_ref()).ok()?;
-    let digest = Some(Digest::of(&text));
-    Some(Moment { digest, seen: Arc::new(Held { snapshot, text }) })
-}
-
 /// Makes a moment of a snapshot that is not kept.
 pub(super) fn after(snapshot: Arc<Snapshot>) -> Moment {
     Moment { digest: None, seen: Arc::new(Held { snapshot, text: Vec::new() }) }
@@ -51,17 +44,51 @@ pub(super) fn snapshot(moment: &Moment) -> Option<Arc<Snapshot>> {
     seen.downcast_ref::<Held>().map(|held| Arc::clone(&held.snapshot))
 }
 
+/// The file system has not told its time.
+struct UnknownTime;
+
 /// The last snapshot of each workspace, and the folder where snapshots from before attempts are kept.
 #[derive(Debug)]
 pub(super) struct Memory {
-    recent: Mutex<VecDeque<(PathBuf, Arc<Snapshot>)>>,
+    recent: Mutex<VecDeque<(PathBuf, Earlier)>>,
+    /// Moments from before what may still be running, by their workspaces.
+    open: Mutex<Vec<(PathBuf, Weak<Held>)>>,
     state: StateFolder,
 }
 
 impl Memory {
     /// Remembers in a folder that agents cannot reach.
     pub(super) fn in_folder(state: StateFolder) -> Self {
-        Memory { recent: Mutex::default(), state }
+        Memory { recent: Mutex::default(), open: Mutex::default(), state }
+    }
+
+    /// Makes the moment from before an attempt, which lasts as long as something of the attempt may be running.
+    pub(super) fn before(&self, root: &Path) -> Option<Moment> {
+        let snapshot = self.take(root, None);
+        let text = serde_json::to_vec(snapshot.as_ref()).ok()?;
+        let digest = Some(Digest::of(&text));
+        Some(Moment { digest, seen: self.open(root, Held { snapshot, text }) })
+    }
+
+    /// Makes the moment from before a command, with which it is compared at once. It is never kept.
+    pub(super) fn before_command(&self, root: &Path) -> Moment {
+        Moment { digest: None, seen: self.open(root, Held { snapshot: self.take(root, None), text: Vec::new() }) }
+    }
+
+    fn open(&self, root: &Path, held: Held) -> Arc<Held> {
+        let held = Arc::new(held);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|(_, moment)| moment.strong_count() > 0);
+        open.push((root.to_owned(), Arc::downgrade(&held)));
+        held
+    }
+
+    /// Returns since when something may be running that writes in a workspace. It is an error if nobody can tell.
+    fn busy_since(&self, root: &Path) -> Result<Option<i64>, UnknownTime> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let moments = open.iter().filter(|(workspace, _)| workspace == root).filter_map(|(_, moment)| moment.upgrade());
+        let times: Result<Vec<i64>, UnknownTime> = moments.map(|held| held.snapshot.taken.ok_or(UnknownTime)).collect();
+        Ok(times?.into_iter().min())
     }
 
     /// Keeps the snapshot of a moment from before an attempt.
@@ -86,27 +113,30 @@ impl Memory {
         read(&self.state.measures(workspace, attempt))
     }
 
-    fn find(&self, root: &Path) -> Option<Arc<Snapshot>> {
+    fn find(&self, root: &Path) -> Option<Earlier> {
         let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.iter().find(|(workspace, _)| workspace == root).map(|(_, snapshot)| Arc::clone(snapshot))
+        recent.iter().find(|(workspace, _)| workspace == root).map(|(_, earlier)| earlier.clone())
     }
 
-    fn keep(&self, root: &Path, snapshot: &Arc<Snapshot>) {
+    fn keep(&self, root: &Path, earlier: Earlier) {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         recent.retain(|(workspace, _)| workspace != root);
-        recent.push_front((root.to_owned(), Arc::clone(snapshot)));
+        recent.push_front((root.to_owned(), earlier));
         recent.truncate(RECENT);
     }
 
     /// Takes a snapshot; if it is to be compared with one from before, by the rules of that one.
     pub(super) fn take(&self, root: &Path, before: Option<&Snapshot>) -> Arc<Snapshot> {
-        let (clock, earlier) = (tick(root), self.find(root));
+        let (busy_since, clock, earlier) = (self.busy_since(root), tick(root), self.find(root));
         let snapshot = match before {
-            Some(before) => Snapshot::take_after(before, root, clock.as_ref(), earlier.as_deref()),
-            None => Snapshot::take(root, clock.as_ref(), earlier.as_deref()),
+            Some(before) => Snapshot::take_after(before, root, clock.as_ref(), earlier.as_ref()),
+            None => Snapshot::take(root, clock.as_ref(), earlier.as_ref()),
         };
         let snapshot = Arc::new(snapshot);
-        self.keep(root, &snapshot);
+        if let (Ok(busy_since), Some(taken)) = (busy_since, snapshot.taken) {
+            let settled = busy_since.map_or(taken, |since| since.min(taken));
+            self.keep(root, Earlier { snapshot: Arc::clone(&snapshot), settled });
+        }
         snapshot
     }
 }

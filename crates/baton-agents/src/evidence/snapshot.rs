@@ -10,6 +10,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use baton_engine::handoff::hexadecimal;
 use serde::{Deserialize, Serialize};
@@ -79,6 +80,32 @@ impl From<Mark> for MarkFields {
     }
 }
 
+/// A snapshot whose hashes are taken over where a file still looks the same.
+#[derive(Debug, Clone)]
+pub(super) struct Earlier {
+    pub(super) snapshot: Arc<Snapshot>,
+    /// What was written after this time could be changed since without a new time: by a process that ran when the snapshot was
+    /// taken, and has the file mapped into its memory.
+    ///
+    /// ```text
+    /// agent                          snapshot
+    /// maps a file, writes to it                     the file gets the time of this write
+    ///                                hashes it
+    /// writes to it once more                        the page is not on the disk yet: the time stays
+    /// ```
+    pub(super) settled: i64,
+}
+
+impl Earlier {
+    /// Returns the hash of a file that has not changed since the snapshot.
+    fn known(&self, path: &str, now: &Mark) -> Option<String> {
+        let mark = self.snapshot.files.get(path).filter(|mark| mark.looks_the_same(now))?;
+        // A file could have been written again within the same step of the clock.
+        let is_settled = mark.changed + CLOCK_STEP_NANOSECONDS < self.settled;
+        if is_settled { mark.sha256.clone() } else { None }
+    }
+}
+
 impl Mark {
     fn of(metadata: Option<&Metadata>) -> Self {
         let number = |field: fn(&Metadata) -> i64, rest: fn(&Metadata) -> i64| {
@@ -119,7 +146,7 @@ impl Mark {
 
 impl Snapshot {
     /// Takes a snapshot from before an attempt; what looks as in an earlier one is not read again.
-    pub(super) fn take(root: &Path, clock: Option<&Metadata>, earlier: Option<&Snapshot>) -> Self {
+    pub(super) fn take(root: &Path, clock: Option<&Metadata>, earlier: Option<&Earlier>) -> Self {
         Snapshot::look(root, clock, earlier, None)
     }
 
@@ -128,12 +155,12 @@ impl Snapshot {
         before: &Snapshot,
         root: &Path,
         clock: Option<&Metadata>,
-        earlier: Option<&Snapshot>,
+        earlier: Option<&Earlier>,
     ) -> Self {
         Snapshot::look(root, clock, earlier, Some(before))
     }
 
-    fn look(root: &Path, clock: Option<&Metadata>, earlier: Option<&Snapshot>, before: Option<&Snapshot>) -> Self {
+    fn look(root: &Path, clock: Option<&Metadata>, earlier: Option<&Earlier>, before: Option<&Snapshot>) -> Self {
         let (mut files, mut too_many, mut budget) = (BTreeMap::new(), false, HASHED_BYTES);
         let most = before.map_or(FILES_MAX, |before| before.files.len() + NEW_FILES_MAX);
         let mut ignored = BTreeSet::new();
@@ -166,14 +193,6 @@ impl Snapshot {
         let (taken, device) = (clock.map(changed), clock.map(Metadata::dev));
         too_many |= ignored.len() == FILES_MAX;
         Snapshot { taken, device, too_many, rules, files, ignored: Some(ignored), refs: Some(refs::read(root)) }
-    }
-
-    /// Returns the hash of a file that has not changed since this snapshot.
-    fn known(&self, path: &str, now: &Mark) -> Option<String> {
-        let mark = self.files.get(path).filter(|mark| mark.looks_the_same(now))?;
-        // A file could have been written again within the same step of the clock.
-        let settled = mark.changed + CLOCK_STEP_NANOSECONDS < self.taken?;
-        if settled { mark.sha256.clone() } else { None }
     }
 }
 

@@ -9,8 +9,9 @@ use super::ignore_rules::{IgnoreRules, Level};
 use super::snapshot::key;
 use crate::confinement::OURS;
 
-/// What of a `.git` folder decides what git does: its configuration, the programs that it runs, what it ignores.
-const WATCHED: [&str; 4] = ["config", "config.worktree", "hooks", "info"];
+/// What of a `.git` folder decides what git does: its configuration, where else that may lie, the programs that it runs, what it
+/// ignores.
+const WATCHED: [&str; 5] = ["commondir", "config", "config.worktree", "hooks", "info"];
 
 /// Anything but a folder, or a folder that cannot be opened.
 pub(super) struct Met {

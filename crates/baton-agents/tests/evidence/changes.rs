@@ -1,10 +1,12 @@
 //! Changed files, with and without git, with others at work and over several attempts.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::{Command, Stdio};
 
 use baton_engine::StateFolder;
-use baton_engine::evidence::{self, ClaimFinding, EarlierAttempt};
+use baton_engine::evidence::{self, ClaimFinding, EarlierAttempt, Evidence as _};
 use baton_protocol::model::Report;
 
 use crate::stage::{Stage, made, modified, owned, refuted, rules_with, shown};
@@ -120,6 +122,45 @@ fn until_later_than(stage: &Stage, path: &str) {
     while written(".baton/now").duration_since(old).unwrap_or_default().as_millis() < 100 {
         stage.write(".baton/now", "now");
     }
+}
+
+#[tokio::test]
+async fn file_that_is_mapped_into_memory_is_read_again_although_its_time_stays() {
+    let mut stage = Stage::repository();
+    stage.remember().await;
+    let mapped = "import mmap, sys
+file = open('src/quota.rs', 'r+b')
+memory = mmap.mmap(file.fileno(), 0)
+memory[0] = memory[0]
+print('mapped', flush=True)
+sys.stdin.readline()
+memory[:4] = b'EVIL'
+";
+    let mut agent = Command::new("python3");
+    agent.args(["-c", mapped]).current_dir(&stage.scene.workspace).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut agent = agent.spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(agent.stdout.as_mut().unwrap()).read_line(&mut said).unwrap();
+    until_later_than(&stage, "src/quota.rs");
+    // Another attempt begins meanwhile.
+    stage.eyes.remember(&stage.scene.workspace).await;
+    agent.stdin.take().unwrap().write_all(b"go on\n").unwrap();
+    assert!(agent.wait().unwrap().success());
+    let examined = stage.examine(&modified(&[])).await;
+    insta::assert_snapshot!(shown(&examined), @"Unverifiable modified-not-declared: `src/quota.rs` was changed, which the report does not name");
+}
+
+#[tokio::test]
+async fn another_place_for_the_configuration_of_git_is_a_change() {
+    let mut stage = Stage::repository();
+    stage.scene.writes = Some(owned(&["src/**"]));
+    let work = |stage: &Stage| _ = stage.write(".git/commondir", "../elsewhere").write("src/quota.rs", "1");
+    let examined = stage.attempt(work, &modified(&["src/quota.rs"])).await;
+    insta::assert_snapshot!(shown(&examined), @"
+    Verified file-not-modified: `src/quota.rs` was changed, as reported
+    Refuted modified-not-declared: `.git/commondir` was created, but the report does not name it
+    Refuted writes-outside: `.git/commondir` was created, but only `src/**` may be written
+    ");
 }
 
 #[tokio::test]
