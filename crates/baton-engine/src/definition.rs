@@ -77,13 +77,14 @@ impl Definition {
             return Err(InputFault::Unknown(unknown.clone()));
         }
         for (name, declared) in workflow.inputs.iter() {
-            if given.contains_key(name) {
+            let is_needed = declared.required == Some(true);
+            if given.get(name).is_some_and(|value| !(is_needed && value.is_null())) {
                 continue;
             }
-            match (&declared.default, declared.required) {
+            match (&declared.default, is_needed) {
                 (Some(default), _) => given.insert(name.to_owned(), default.clone()),
-                (None, Some(true)) => return Err(InputFault::Missing(name.to_owned())),
-                (None, _) => given.insert(name.to_owned(), Value::Null),
+                (None, true) => return Err(InputFault::Missing(name.to_owned())),
+                (None, false) => given.insert(name.to_owned(), Value::Null),
             };
         }
         Ok(given)
@@ -319,6 +320,7 @@ phases:
         let flow = definition(FLOW).workflow;
         let give = |given: Value| Definition::inputs(&flow, given.as_object().cloned().unwrap_or_default());
         assert_eq!(give(json!({})), Err(InputFault::Missing("size".to_owned())));
+        assert_eq!(give(json!({"size": null})), Err(InputFault::Missing("size".to_owned())));
         assert_eq!(give(json!({"speed": 1})), Err(InputFault::Unknown("speed".to_owned())));
         let filled = give(json!({"size": 3})).expect("complete");
         assert_eq!(Value::Object(filled), json!({"size": 3, "feature": "login"}));

@@ -316,7 +316,7 @@ impl From<DriverProblem> for ProblemJson {
                 of(StatusCode::UNPROCESSABLE_ENTITY, "unknown_phase").hint(hint).with("phases", json!(phases))
             }
             DriverProblem::NoWayBack(NoWayBack::Input(fault)) => fault.into(),
-            DriverProblem::NoWayBack(NoWayBack::Approved { gate, .. }) => of(StatusCode::CONFLICT, "no_way_back")
+            DriverProblem::NoWayBack(NoWayBack::Unseen { gate, .. }) => of(StatusCode::CONFLICT, "no_way_back")
                 .hint(format!("give other inputs from `{gate}` or an earlier phase, so that a person sees them")),
             DriverProblem::NoWayBack(_) => of(StatusCode::CONFLICT, "no_way_back"),
         }

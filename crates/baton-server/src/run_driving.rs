@@ -35,6 +35,9 @@ const ALL_AGAIN: Duration = Duration::from_mins(5);
 /// How long a run that could not be driven is left alone.
 const LEFT_ALONE: Duration = Duration::from_secs(30);
 
+/// How often a run is told again to stop.
+const STOP_AGAIN: Duration = Duration::from_millis(100);
+
 /// How many rows are looked at together.
 const PAGE: u32 = 500;
 
@@ -98,10 +101,11 @@ impl RunDriving {
         for run in driven.keys() {
             self.runs.stop(run);
         }
-        for driven in driven.into_values() {
-            if let DrivenRun::Here(task) = driven {
-                // One that has panicked drives nothing any more.
-                let _ = task.await;
+        for (run, driven) in driven {
+            let DrivenRun::Here(mut task) = driven else { continue };
+            // One whose task had not begun to drive it could not be stopped yet. One that has panicked drives nothing any more.
+            while tokio::time::timeout(STOP_AGAIN, &mut task).await.is_err() {
+                self.runs.stop(&run);
             }
         }
     }

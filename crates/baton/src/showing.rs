@@ -261,7 +261,7 @@ impl Show<'_> {
                 CommandError::no(format!("{}: {why}", self.id))
                     .hint(format!("baton resume {} --from {gate} asks again", self.id))
             }
-            NoWayBack::Approved { gate, .. } => {
+            NoWayBack::Unseen { gate, .. } => {
                 let gate = gate.split('/').next().unwrap_or(gate);
                 CommandError::no(format!("{}: {why}", self.id)).hint(format!(
                     "give other inputs with --from {gate} or an earlier phase, so that a person sees them"

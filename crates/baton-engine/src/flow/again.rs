@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use baton_protocol::model::terms::Outcome;
+use baton_protocol::workflow::Phase;
 use serde_json::{Map, Value};
 
 use super::feedback::what_failed;
@@ -69,12 +70,12 @@ pub enum NoWayBack {
         /// What has changed.
         changes: String,
     },
-    /// A person has approved under the inputs that it has.
-    #[error("`{given}` follows an approval in `{gate}`, which was given for the inputs as they were")]
-    Approved {
+    /// A person decides before the phase, and would not see the other inputs.
+    #[error("`{given}` comes after `{gate}`, where a person decides, and nobody there would see the other inputs")]
+    Unseen {
         /// The phase to begin from.
         given: String,
-        /// The phase in which it was approved.
+        /// The phase in which a person decides.
         gate: String,
     },
     /// Other inputs cannot be given.
@@ -104,9 +105,13 @@ pub struct Restart {
 pub fn begin_again(draft: &mut Draft, restart: &Restart, by: &str) -> Result<String, NoWayBack> {
     let phase = match restart.from.as_deref() {
         Some(given) => named(&draft.run, given)?,
+        // It was told from where, and has not come so far.
+        None if let Some(from) = draft.run.begins_again().and_then(|again| again.from.clone()) => from,
         None => last_entered(&draft.run).ok_or(NoWayBack::NotBegun)?.step.phase.clone(),
     };
-    match draft.run.begins_again() {
+    // Somebody may have cancelled it since.
+    let is_open = !draft.run.root().handoff.state.name().is_finished();
+    match draft.run.begins_again().filter(|_| is_open) {
         Some(again) if again.from.as_ref() == Some(&phase) && restart.says_no_more() => return Ok(phase),
         // Somebody else has just said from where, and is about to drive it.
         Some(again) if draft.at < draft.run.changed_at + PATIENCE => {
@@ -114,12 +119,12 @@ pub fn begin_again(draft: &mut Draft, restart: &Restart, by: &str) -> Result<Str
         }
         _ => {}
     }
-    pass_gates(&draft.run, &phase)?;
-    restart.pass_gates(&draft.run, &phase)?;
+    let inputs = restart.other_inputs(&draft.run)?;
+    pass_gates(&draft.run, &phase, !inputs.is_empty())?;
     call_off(draft);
     let root = &draft.run.root().handoff;
     let (root, seen) = (root.id.clone(), Some(root.version));
-    let Restart { note, inputs, .. } = restart.clone();
+    let note = restart.note.clone();
     let requeue = Requeue { by: by.to_owned(), note, from: Some(phase.clone()), inputs, seen };
     draft.apply(&root, Command::Requeue(requeue))?;
     Ok(phase)
@@ -130,18 +135,14 @@ impl Restart {
         self.note.is_none() && self.inputs.is_empty()
     }
 
-    /// Refuses other inputs that the workflow does not know, or that a person has not seen who approved before the phase.
-    fn pass_gates(&self, run: &Run, phase: &str) -> Result<(), NoWayBack> {
-        if self.inputs.is_empty() {
-            return Ok(());
-        }
-        let mut inputs = run.definition.inputs.clone();
-        inputs.extend(self.inputs.clone());
-        Definition::inputs(&run.definition.workflow, inputs)?;
-        match unapproved_gate(run, phase, run.handoffs().count()) {
-            Some(gate) => Err(NoWayBack::Approved { given: phase.to_owned(), gate: gate.to_owned() }),
-            None => Ok(()),
-        }
+    /// Returns the inputs that are different from those that the run has.
+    fn other_inputs(&self, run: &Run) -> Result<Map<String, Value>, InputFault> {
+        let mut all = run.definition.inputs.clone();
+        all.extend(self.inputs.clone());
+        Definition::inputs(&run.definition.workflow, all)?;
+        let mut others = self.inputs.clone();
+        others.retain(|name, value| run.definition.inputs.get(name) != Some(value));
+        Ok(others)
     }
 }
 
@@ -159,35 +160,70 @@ fn named(run: &Run, given: &str) -> Result<String, NoWayBack> {
 }
 
 /// Refuses a phase behind a question that a person has not answered with a yes: beginning again is not a way around a gate.
-fn pass_gates(run: &Run, phase: &str) -> Result<(), NoWayBack> {
+///
+/// With other inputs, another way may lead to the phase, with gates that were left out before. So nobody goes behind a place where
+/// a person decides until the run has come there by itself with the inputs that it has now.
+fn pass_gates(run: &Run, phase: &str, has_other_inputs: bool) -> Result<(), NoWayBack> {
+    let since = run.before_its_inputs();
+    let is_reached = run.handoffs().skip(since).any(|tracked| tracked.step.phase == phase);
     if run.latest(phase).is_none() {
         let at = last_entered(run).ok_or(NoWayBack::NotBegun)?;
         if !leads_to(run, at, phase) {
             return Err(NoWayBack::NotReached { given: phase.to_owned(), at: at.step.phase.clone() });
         }
     }
-    match unapproved_gate(run, phase, run.before_its_inputs()) {
+    if (has_other_inputs || since > 0 && !is_reached)
+        && let Some(gate) = decided_before(run, phase)
+    {
+        return Err(NoWayBack::Unseen { given: phase.to_owned(), gate: gate.to_owned() });
+    }
+    match unapproved_gate(run, phase, since) {
         Some(gate) => Err(NoWayBack::Guarded { given: phase.to_owned(), gate: gate.to_owned() }),
         None => Ok(()),
     }
 }
 
+/// Finds a phase that leads to another one and in which, or inside of which, a person decides or has decided.
+fn decided_before<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
+    let asked: HashSet<&str> = run
+        .handoffs()
+        .filter(|tracked| asks_person(run, tracked))
+        .map(|tracked| outermost(&tracked.step.phase))
+        .collect();
+    let mut before = run
+        .definition
+        .workflow
+        .phases
+        .iter()
+        .filter(|other| other.id() != phase && line(run, other.id()).contains(&phase));
+    before.find(|other| asked.contains(other.id()) || has_gate(&run.definition, other)).map(Phase::id)
+}
+
+/// Returns whether a person decides in a phase, or in one inside of it.
+fn has_gate(definition: &Definition, phase: &Phase) -> bool {
+    let nested = phase.workflow.as_ref().and_then(|path| definition.nested.get(path));
+    phase.gate.is_some()
+        || phase.review.is_some()
+        || phase.phases.iter().chain(&phase.parallel).any(|member| has_gate(definition, member))
+        || nested.is_some_and(|nested| nested.workflow.phases.iter().any(|member| has_gate(nested, member)))
+}
+
 /// Finds a question on the way to a phase that a person must answer again: it was put again since the run came to the phase
-/// last, the run has done something since it was put last that comes before it, or the run had other inputs then: it is one
-/// of the handoffs before those that it has now.
-fn unapproved_gate<'r>(run: &'r Run, phase: &str, before_inputs: usize) -> Option<&'r str> {
+/// last, or the run has done something since it was put last that comes before it. What happened under other inputs does not
+/// count.
+fn unapproved_gate<'r>(run: &'r Run, phase: &str, since: usize) -> Option<&'r str> {
     let mut visits: HashMap<&str, (usize, usize)> = HashMap::new();
-    for (place, tracked) in run.handoffs().enumerate().filter(|(_, tracked)| tracked.step.role.is_phase()) {
+    for (place, tracked) in run.handoffs().enumerate().skip(since).filter(|(_, tracked)| tracked.step.role.is_phase()) {
         visits.entry(&tracked.step.phase).and_modify(|(_, last)| *last = place).or_insert((place, place));
     }
-    let entered = visits.get(phase).copied();
-    let gates = run.handoffs().filter(|tracked| asks_person(run, tracked) || is_turned_down(run, tracked));
+    let &(entered_first, entered_last) = visits.get(phase)?;
+    let gates = run.handoffs().skip(since).filter(|tracked| asks_person(run, tracked) || is_turned_down(run, tracked));
     let gates = gates.map(|gate| gate.step.phase.as_str());
     let mut gates = gates.map(|gate| (gate, visits.get(gate).copied().unwrap_or_default()));
     let guards = |(gate, (asked_first, asked_last)): (&str, (usize, usize))| {
         let outer = outermost(gate);
         // A gate that was left out the first time, by its `when`, was not asked before the phase.
-        let is_before = entered.is_none_or(|(first, _)| asked_first < first)
+        let is_before = asked_first < entered_first
             || line(run, outer).contains(&phase) && !line(run, phase).contains(&outer) && outer != phase;
         let leads_here = |worked: &str| {
             worked != phase && line(run, worked).into_iter().take_while(|next| *next != phase).any(|next| next == outer)
@@ -195,7 +231,7 @@ fn unapproved_gate<'r>(run: &'r Run, phase: &str, before_inputs: usize) -> Optio
         let is_redone = visits.iter().any(|(worked, (first, last))| {
             *last > asked_last && (*first < asked_first || leads_here(outermost(worked)))
         });
-        is_before && (asked_last < before_inputs || entered.is_some_and(|(_, last)| asked_last > last || is_redone))
+        is_before && (asked_last > entered_last || is_redone)
     };
     gates.find(|gate| guards(*gate)).map(|(gate, _)| gate)
 }

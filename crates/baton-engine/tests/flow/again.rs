@@ -140,7 +140,7 @@ fn approval_is_void_when_the_run_was_given_other_inputs_since() {
         assert_eq!(ended(&play), "failed", "{}", play.story());
         for behind in ["build", "test"] {
             let refused = play.restart(&other(behind)).unwrap_err();
-            assert_eq!(refused, NoWayBack::Approved { given: behind.to_owned(), gate: "sign-off".to_owned() });
+            assert_eq!(refused, NoWayBack::Unseen { given: behind.to_owned(), gate: "sign-off".to_owned() });
         }
         // It was stopped before it did anything with them.
         play.restart(&other("design")).unwrap();
@@ -148,9 +148,44 @@ fn approval_is_void_when_the_run_was_given_other_inputs_since() {
         play.later(60);
         for behind in ["build", "test"] {
             let refused = play.begin_again(Some(behind), None).unwrap_err();
-            assert_eq!(refused, NoWayBack::Guarded { given: behind.to_owned(), gate: "sign-off".to_owned() });
+            assert_eq!(refused, NoWayBack::Unseen { given: behind.to_owned(), gate: "sign-off".to_owned() });
         }
         play.begin_again(Some("sign-off"), None).unwrap();
+    }
+}
+
+#[test]
+fn other_inputs_do_not_lead_around_a_gate_that_was_left_out_with_those_before() {
+    let gates = [
+        "{id: ok, when: 'inputs.target == \"production\"', gate: {items: [the build]}}",
+        "{id: ok, when: 'inputs.target == \"production\"', agent: dev, review: blocking}",
+        "{id: ok, foreach: inputs.list, as: item, phases: [{id: each, gate: {items: [it]}}]}",
+        "{id: ok, when: 'inputs.target == \"production\"', parallel: [{id: one, agent: dev}, {id: two, agent: dev, review: blocking}]}",
+    ];
+    for gate in gates {
+        let text = format!(
+            "name: w\ninputs: {{target: {{default: test}}, list: {{default: []}}}}\nagents: {{dev: {{command: [./dev], retry: {{max_retries: 0}}}}}}\n\
+             phases:\n  - {{id: build, agent: dev}}\n  - {gate}\n  - {{id: ship, agent: dev, on_failure: stop}}\n"
+        );
+        let mut play = Play::of(&text).tell("ship", [Act::Fails("exit 1")]).play();
+        assert_eq!(ended(&play), "failed", "{}", play.story());
+        let restart = |from: &str, target: &str| Restart {
+            from: Some(from.to_owned()),
+            inputs: [("target".to_owned(), target.into())].into_iter().collect(),
+            ..Restart::default()
+        };
+        let refused = play.restart(&restart("ship", "production")).unwrap_err();
+        assert_eq!(refused, NoWayBack::Unseen { given: "ship".to_owned(), gate: "ok".to_owned() }, "{gate}");
+        // What it has already is not another input.
+        play.restart(&restart("ship", "test")).unwrap();
+        play.cancel();
+        play.later(60);
+        play.restart(&restart("build", "production")).unwrap();
+        play.cancel();
+        play.later(60);
+        let refused = play.begin_again(Some("ship"), None).unwrap_err();
+        assert_eq!(refused, NoWayBack::Unseen { given: "ship".to_owned(), gate: "ok".to_owned() }, "{gate}");
+        assert_eq!(play.begin_again(None, None).as_deref(), Ok("build"), "{gate}");
     }
 }
 

@@ -48,19 +48,17 @@ impl ServedRuns {
     }
 
     /// Makes what drives a run. People answer elsewhere, whenever they like; the run stays with its driver meanwhile.
-    fn served(&self, run: &RunId, scripts: Vec<PathBuf>) -> Result<Arc<ServedRun>, DriverProblem> {
+    fn served(&self, scripts: Vec<PathBuf>) -> Result<Arc<ServedRun>, DriverProblem> {
         let failed =
             |error: crate::command_error::CommandError| DriverProblem::Store(StoreError::Failed(error.message));
         let watched = ServedShow { session: &self.session, output: &self.output }.watch().map_err(failed)?;
         let people = Arc::new(InTurn::nobody().or_elsewhere());
         let driver = running::driver(&self.session, people, watched.audience(), scripts, &[]).map_err(failed)?;
         let claimant = format!("{DRIVER_PREFIX}{}", driver.claimant);
-        let served = Arc::new(ServedRun {
+        Ok(Arc::new(ServedRun {
             runs: DrivenRuns::by(Driver { claimant, finish_within: self.finish_within, ..driver }),
             watched,
-        });
-        self.lock().insert(run.clone(), Arc::clone(&served));
-        Ok(served)
+        }))
     }
 
     async fn of_journal(&self, run: &RunId) -> Result<Arc<ServedRun>, DriverProblem> {
@@ -69,7 +67,7 @@ impl ServedRuns {
         }
         let first = self.session.store.history(run, 0, 1).await?;
         let begun = Run::of_journal(&first).map_err(StoreError::invalid)?;
-        self.served(run, running::scripts(&begun.definition))
+        self.served(running::scripts(&begun.definition))
     }
 }
 
@@ -77,16 +75,15 @@ impl ServedRuns {
 impl Runs for ServedRuns {
     async fn begin(&self, run: &RunId, definition: &Definition, caller: &Caller) -> Result<(), DriverProblem> {
         // What was begun before under this id goes on as it is.
-        let served = self.served(run, running::scripts(definition))?;
-        let begun = served.runs.begin(run, definition, caller).await;
-        if begun.is_err() {
-            self.lock().remove(run);
-        }
-        begun
+        let served = self.served(running::scripts(definition))?;
+        served.runs.begin(run, definition, caller).await?;
+        self.lock().insert(run.clone(), served);
+        Ok(())
     }
 
     async fn resume(&self, run: &RunId) -> Result<End, DriverProblem> {
         let served = self.of_journal(run).await?;
+        self.lock().insert(run.clone(), Arc::clone(&served));
         let driving = served.runs.resume(run);
         tokio::pin!(driving);
         let ended = loop {
@@ -105,11 +102,8 @@ impl Runs for ServedRuns {
 
     async fn begin_again(&self, run: &RunId, restart: &Restart, caller: &Caller) -> Result<String, DriverProblem> {
         let served = self.of_journal(run).await?;
-        let begun = served.runs.begin_again(run, restart, caller).await;
-        if begun.is_err() {
-            self.lock().remove(run);
-        }
-        begun
+        // Who is refused leaves alone what drives the run: it must be found when the server stops.
+        served.runs.begin_again(run, restart, caller).await
     }
 
     fn stop(&self, run: &RunId) -> bool {

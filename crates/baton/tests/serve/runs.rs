@@ -170,6 +170,10 @@ fn server_that_is_told_to_stop_gives_its_runs_back_and_the_next_one_goes_on() {
     let (premises, mut server) = started();
     server.until("/api/v1/runs/t", is_asked);
     let token = server.token.clone().expect("a token");
+    // What is refused does not make it forget what it drives.
+    assert_eq!(server.post("/api/v1/runs/t/retry", &json!({})).problem(409), "driven");
+    let taken = json!({ "workflow": "gates", "id": "t", "inputs": { "feature": "another" } });
+    assert_eq!(server.post("/api/v1/runs", &taken).status, 409);
     server.process.terminate();
     let ended = server.process.wait(LONG).expect("it ends");
     assert_eq!(ended.code(), Some(0));
