@@ -90,12 +90,12 @@ impl LocalEvidence {
         environment.inherit(&check.env);
         check.set_env.iter().for_each(|(name, value)| environment.set(name, value));
         scene.variables.iter().for_each(|(name, value)| environment.set(name, value));
-        let output = scene.output_directory.as_deref().into_iter();
         let ground = Ground {
             workspace: &scene.workspace,
             bounds,
             undo: &[],
-            own: output.chain([scene.folder.as_path()]).collect(),
+            // The folder of the attempt has the report: commands run what the agent has written, and nobody judges it again.
+            own: scene.output_directory.as_deref().into_iter().collect(),
             home: Vec::new(),
             settings: Vec::new(),
             environment: &environment,

@@ -284,6 +284,14 @@ impl RefutedFiles {
         }
     }
 
+    /// Returns these and others.
+    #[must_use]
+    pub fn and(mut self, others: &RefutedFiles) -> RefutedFiles {
+        self.paths.extend(others.paths.iter().cloned());
+        self.and_others.extend(&others.and_others);
+        self
+    }
+
     /// Returns the files that may not be where they are, so that the next attempt can remove them.
     pub fn to_undo(&self) -> Vec<String> {
         let is_outside = |(rule, _): &&(&'static str, String)| *rule == writes_outside::RULE.name;

@@ -122,9 +122,7 @@ pub(crate) fn copies(run: &Run, receiver: &TrackedHandoff, index: Option<Handove
     let few = givers.into_iter().filter(|_| !together);
     let all: Vec<&TrackedHandoff> = few.chain(blocked).chain(own).chain(index::entries(run, receiver)).collect();
     for tracked in all {
-        let Some(written) = document(tracked).filter(|written| written.path.is_none() || is_own(written)) else {
-            continue;
-        };
+        let Some(written) = document(tracked) else { continue };
         let path = copy_of(run, tracked, written);
         if !copies.iter().any(|copy| copy.path == path) {
             copies.push(Copy { path, text: written.text.clone() });
@@ -230,10 +228,12 @@ fn document(tracked: &TrackedHandoff) -> Option<&WrittenDocument> {
     tracked.refused.as_ref().or(tracked.told.as_ref().map(|told| &told.written)).filter(|_| agents)
 }
 
-/// Returns the file that has all that somebody handed in, relative to the workspace.
+/// Returns the file that has all that somebody handed in, relative to the workspace. What lies in the folder of an attempt may
+/// have been changed since it was judged, so a copy from the journal is named in its place.
 pub(crate) fn file_of(run: &Run, tracked: &TrackedHandoff) -> Option<String> {
     let written = document(tracked)?;
-    Some(written.path.clone().unwrap_or_else(|| copy_of(run, tracked, written)))
+    let own = written.path.as_ref().filter(|_| is_own(written));
+    Some(own.cloned().unwrap_or_else(|| copy_of(run, tracked, written)))
 }
 
 fn copy_of(run: &Run, tracked: &TrackedHandoff, written: &WrittenDocument) -> String {

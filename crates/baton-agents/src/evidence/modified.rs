@@ -19,6 +19,7 @@ use baton_protocol::rules::{
 };
 
 use super::changes::{Change, Changes, ChangesBeside, Trace};
+use super::checks;
 use super::entry::{refuted, unchanged, unchecked, unverifiable, verified};
 use super::files::FileEyes;
 use super::named::{self, Places};
@@ -170,8 +171,17 @@ impl<'a> Comparison<'a> {
         let is_wrong = |path: &str| (all || new) && self.scene.refuted.hold(rule, path);
         // What an earlier report was refuted for is not made good by leaving it there.
         let (again, left): (Vec<_>, Vec<_>) = left_over.own.iter().copied().partition(|(path, _)| is_wrong(path));
-        let (wrong, open) =
-            if all || new { ([strangers.own, again].concat(), left) } else { (again, [strangers.own, left].concat()) };
+        let (wrong, unclear, open) = match all || new {
+            // Its commands may have made that, before the driver died that ran them.
+            true if self.scene.is_interrupted && checks::runs_commands(self.scene, self.report) => {
+                (again, strangers.own, left)
+            }
+            true => ([strangers.own, again].concat(), Vec::new(), left),
+            false => (again, Vec::new(), [strangers.own, left].concat()),
+        };
+        let by_commands =
+            "which the report does not name, by the agent or by its checks, which were interrupted: unclear which";
+        examined.extend(self.pinned(&unclear, |words| unchecked(rule, words, by_commands)));
         examined.extend(self.pinned(&wrong, |words| refuted(rule, words, "but the report does not name it")));
         examined.extend(self.pinned(&open, |words| unverifiable(rule, words, "which the report does not name")));
         if !by_others.is_empty() {

@@ -48,7 +48,7 @@ pub struct Launcher {
     /// Files that say how Baton works. In a workspace that can be changed they can be read: whoever commits everything would
     /// commit that they are gone.
     pub configuration: Vec<PathBuf>,
-    /// The workflow and its scripts. In a workspace they can be changed only if the workflow names what may be.
+    /// The workflow and its scripts. Nobody changes them, except in a workspace whose workflow names what may be changed.
     pub scripts: Vec<PathBuf>,
     /// Where attempts have folders that no other agent reaches.
     pub state: Option<StateFolder>,
@@ -169,10 +169,10 @@ impl Launcher {
             let is_inside = workspace.is_some_and(|workspace| path.starts_with(workspace));
             if is_inside && cage.is_writable(path) { cage.close(path) } else { cage.hide(path) }
         }
-        if !cage.has_named_writes {
-            let inside = |path: &&PathBuf| workspace.is_some_and(|workspace| path.starts_with(workspace));
-            self.scripts.iter().filter(inside).for_each(|path| cage.close(path));
-        }
+        let is_inside = |path: &PathBuf| workspace.is_some_and(|workspace| path.starts_with(workspace));
+        // Beside the workspace they may lie in a temporary folder.
+        let closed = self.scripts.iter().filter(|path| !cage.has_named_writes || !is_inside(path));
+        closed.cloned().collect::<Vec<_>>().iter().for_each(|path| cage.close(path));
         self.hidden.iter().for_each(|path| cage.hide(path));
         cage
     }

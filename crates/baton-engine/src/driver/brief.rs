@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 
 use crate::agent::Job;
 use crate::definition::LocatedPhase;
-use crate::evidence::{CheckCommand, ClaimKind, EarlierAttempt, ExaminedClaim, Scene};
+use crate::evidence::{CheckCommand, ClaimKind, EarlierAttempt, ExaminedClaim, RefutedFiles, Scene};
 use crate::flow::{self, limits};
-use crate::handoff::{About, Note, WrittenDocument};
+use crate::handoff::{About, Note, State, WrittenDocument};
 use crate::handover::{self, Copy};
 use crate::output_directory::{OutputFault, output_directory};
 use crate::prompt::{self, Briefing, Prompt, PromptFault, ReportTo};
@@ -273,7 +273,7 @@ impl<'r> Brief<'r> {
             output_directory: self.output_directory()?,
             folder,
             writes: self.writes(),
-            undo: self.tracked.refuted.to_undo(),
+            undo: self.refuted().to_undo(),
             confinement: self.confinement(),
             timeout: handoff.terms.timeout_ms.map(Duration::from_millis).or_else(|| self.timeout()),
             pick_up_within: self.agent.and_then(|agent| agent.pick_up_within).map(workflow::Duration::as_std),
@@ -310,7 +310,7 @@ impl<'r> Brief<'r> {
             is_caged: self.tracked.protection.as_ref().is_some_and(Protection::is_full),
             others_write: self.others_write(),
             settled,
-            refuted: self.tracked.refuted.clone(),
+            refuted: self.refuted(),
             views: view::kept(self.run),
             names_new_files: self.dialect() == Some(Dialect::Package),
             transcript: self.tracked.transcript.clone(),
@@ -341,6 +341,15 @@ impl<'r> Brief<'r> {
     /// Returns whether commands decide about it in place of a person.
     pub(super) fn has_gate_checks(&self) -> bool {
         !self.gate_checks().is_empty()
+    }
+
+    /// Returns the files that reports were refuted for since a report of the phase was accepted last.
+    fn refuted(&self) -> RefutedFiles {
+        let visits = handover::earlier_visits(self.run, &self.tracked.step).into_iter().chain([self.tracked]);
+        visits.fold(RefutedFiles::default(), |refuted, visit| match visit.handoff.state {
+            State::Completed { .. } => RefutedFiles::default(),
+            _ => refuted.and(&visit.refuted),
+        })
     }
 
     /// Returns what the commands of its phase have written before where they may not.

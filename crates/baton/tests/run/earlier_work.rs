@@ -142,6 +142,43 @@ fn file_of_an_attempt_that_failed_is_bound_at_the_gate() {
 }
 
 #[test]
+fn file_that_a_visit_was_refuted_for_is_still_not_named_in_the_next_visit() {
+    let flow = "name: work\nagents: {dev: {command: [./dev.py], retry: {max_retries: 0}}}\n\
+        phases:\n  - {id: spec, agent: dev}\n  - {id: plan, agent: dev}\n  - {id: design, agent: dev, on_failure: plan}\n";
+    for file in ["spec.md", "stray.sh"] {
+        let body = format!(
+            "me = os.environ['BATON_HANDOFF_ID']\nif '.spec.' in me:\n    write('spec.md', 'SPEC')\n    \
+             report(artifacts=['spec.md'])\nelif '.plan.' in me:\n    report()\nelse:\n    \
+             if me.endswith('.1'): write({file:?}, 'EVIL')\n    write('a.md', me)\n    report(files_modified=['a.md'])"
+        );
+        let site = Site::with_git().workflow(flow).agent("dev", &body);
+        let asked = site.run(&[]);
+        assert_eq!(asked.code, Some(3), "{}", asked.stderr);
+        let refused = asked.stderr.matches(&format!("`{file}` was ")).count();
+        assert!(refused >= 2, "{}", asked.stderr);
+        assert_ne!(site.told().latest("design").expect("it was tried").handoff.id.as_str(), "t.design.1");
+    }
+}
+
+#[test]
+fn report_that_tests_have_written_over_is_handed_on_as_it_was_judged() {
+    // In a cage the folder of the attempt is closed to the tests; elsewhere a copy from the journal is handed on.
+    for sandbox in ["", "sandbox: off\n"] {
+        let flow = format!(
+            "name: work\n{sandbox}agents: {{dev: {{command: [./dev.py], retry: {{max_retries: 0}}}}}}\nphases:\n  \
+             - {{id: design, agent: dev, verify: [{{name: t, run: \"find .baton/runs -name 'report.*' -exec sh -c 'echo EVIL > $0' {{}} ';' || true\"}}]}}\n  \
+             - {{id: after, agent: dev}}\n"
+        );
+        let body = "if '.after.' in os.environ['BATON_HANDOFF_ID']:\n    \
+            named = re.search(r'whole report: ([^ ;\\s]+)', prompt).group(1)\n    \
+            if 'EVIL' in open(named).read(): sys.exit('nobody has judged this')\nreport()";
+        let site = Site::with_git().workflow(&flow).agent("dev", &format!("import re\n{body}"));
+        let ended = site.run(&[]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    }
+}
+
+#[test]
 fn file_that_only_an_earlier_visit_of_a_check_has_made_is_bound_at_the_gate() {
     let flow = "name: work\nagents: {dev: {command: [./dev.py]}}\n\
         phases:\n  - {id: plan, agent: dev}\n  - {id: build, check: 'test -e app || echo app > app'}\n  \

@@ -251,6 +251,35 @@ fn file_that_interrupted_checks_of_a_review_have_changed_is_left_to_a_person() {
 }
 
 #[test]
+fn agent_is_not_blamed_for_what_its_interrupted_tests_have_written() {
+    let site = gated("");
+    let (begun, go_on) = (site.pipe("begun"), site.pipe("go-on"));
+    let test = format!("echo x > built.out; echo begun > {begun}; cat {go_on}");
+    let flow = format!(
+        "name: unseen\n{AGENTS}\nphases:\n  - {{id: design, agent: design, verify: [{{name: slow, run: {test:?}, timeout: 20s}}]}}\n"
+    );
+    let body = "write('design.sql', 'DESIGN')\nreport(files_modified=['design.sql'])";
+    let site = site.workflow(&flow).agent("design", body);
+    let mut driver = site.start(&["run", "flow", "--workspace", "workspace", "--id", RUN, "--no-input", "--json"]);
+    driver.close_input();
+    listen(&begun).find("begun", LONG).expect("the test begins");
+    driver.kill();
+    end(&mut driver);
+    let mut resumed = site.start(&["resume", RUN, "--no-input"]);
+    resumed.close_input();
+    listen(&begun).find("begun", LONG).expect("the test begins again");
+    std::fs::write(&go_on, "").expect("it goes on");
+    let resumed = end(&mut resumed);
+    assert_eq!(resumed.code, Some(3), "{}", resumed.stderr);
+    assert_eq!(site.told().latest("design").expect("it is there").handoff.attempts, 1, "{}", resumed.stderr);
+    let asked = shown(&site, "design.1");
+    assert!(
+        asked.contains("`built.out` was created") && asked.contains("its checks, which were interrupted"),
+        "{asked}"
+    );
+}
+
+#[test]
 fn agent_is_not_blamed_for_what_interrupted_checks_of_its_review_have_written() {
     let (site, resumed) = interrupted("echo x > other.out");
     assert_eq!(resumed.code, Some(3), "{}", resumed.stderr);
