@@ -62,6 +62,8 @@ pub struct Question {
     pub examined: Vec<ExaminedClaim>,
     /// Which phases of the run were not fully caged, and why.
     pub gaps: Vec<String>,
+    /// What the run was given.
+    pub inputs: Map<String, Value>,
     /// What people have decided about it before, and what they said then.
     pub decided_before: Vec<String>,
     /// Who may decide, and how many must.

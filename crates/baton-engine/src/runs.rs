@@ -65,7 +65,9 @@ impl Runs for DrivenRuns {
     }
 
     async fn begin_again(&self, run: &RunId, restart: &Restart, caller: &Caller) -> Result<String, DriverProblem> {
-        self.driver.begin_again(run, restart, &caller.decider.name).await
+        let (phase, workspace) = self.driver.begin_again(run, restart, &caller.decider.name).await?;
+        held(&self.begun).insert(run.clone(), workspace);
+        Ok(phase)
     }
 
     fn stop(&self, run: &RunId) -> bool {

@@ -9,6 +9,7 @@ use baton_protocol::model::request::{Context, DecisionMade, Expectations};
 use baton_protocol::model::terms::Outcome;
 use baton_protocol::model::{Acknowledgment, Document, Extensions, Report, Request};
 use baton_protocol::wire::Wire as _;
+use baton_views::words;
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
@@ -350,6 +351,12 @@ pub(crate) fn list<'t>(heading: &str, texts: impl Iterator<Item = &'t str>, whol
             }
         }
     }
+}
+
+/// Shows what a run was given. `whole` is where all of it is.
+pub(crate) fn inputs(inputs: &Map<String, Value>, whole: &str) -> Markup {
+    let given = words::inputs(inputs);
+    html! { @if !given.is_empty() { section { (list("Inputs", given.iter().map(String::as_str), whole)) } } }
 }
 
 /// Shows what Baton has seen of each claim, what is wrong first. `whole` is where all of them are.

@@ -15,7 +15,7 @@ use baton_views::handoff::state as state_words;
 use baton_views::question::{QuestionKind, choice_words, whole};
 use baton_views::run_summary::size;
 use baton_views::timeline::in_words;
-use baton_views::words::{ago, counted, one_line, took};
+use baton_views::words::{ago, counted, inputs, one_line, took};
 use jiff::Timestamp;
 
 use crate::address;
@@ -88,6 +88,7 @@ pub fn run(viewer: &Viewer<'_>, page: &RunPage<'_>) -> String {
         "started",
         &format!("{} ({})", page.run.started_at.strftime("%F %H:%M:%S UTC"), ago(page.run.started_at, viewer.now)),
     );
+    line("inputs", &inputs(&page.run.definition.inputs).join("\n"));
     line("took", &took(total.took));
     line("spent", &spent(&total.spending, total.tokens));
     line("handoffs", &format!("{}, {}", size(page.run), counted(total.attempts, "attempt")));
@@ -183,6 +184,7 @@ pub fn question(handoff: &Handoff, question: &Question, now: Timestamp) -> Strin
     };
     text.push_str(&lines("asked", &question.questions.iter().map(asked).collect::<Vec<_>>()));
     text.push_str(&format!("\n{}\n", whole(question).trim_end()));
+    text.push_str(&lines("inputs", &inputs(&question.inputs)));
     for said in &question.decided_before {
         text.push_str(&format!("before: {said}\n"));
     }

@@ -183,6 +183,7 @@ fn subject(page: &QuestionPage<'_>) -> Markup {
         @if !question.questions.is_empty() {
             section { h2 { "What is asked" } ol.asked-list { @for asked in &question.questions { li { (asked.text) } } } }
         }
+        (document::inputs(&question.inputs, text))
         @if !question.decided_before.is_empty() {
             section { (document::list("Before", question.decided_before.iter().map(String::as_str), text)) }
         }

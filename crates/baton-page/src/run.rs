@@ -27,7 +27,7 @@ use crate::root_cause::RootCause;
 use crate::run_actions::{self, RefusedAction};
 use crate::run_state::{self, RunState};
 use crate::timeline::Timeline;
-use crate::{address, live};
+use crate::{address, document, live};
 
 /// How many handoffs are shown on the page of a run; the others on pages of their own.
 const HANDOFFS_SHOWN: usize = 30;
@@ -138,6 +138,7 @@ fn overview(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&RefusedAct
             (head(viewer, page, refused))
             (news(viewer, page))
             (timeline(viewer, page))
+            (document::inputs(&page.run.definition.inputs, &address::document(&page.run.id, &page.run.root().handoff.id, "request")))
             (agenda(page))
         },
     )

@@ -315,6 +315,8 @@ impl From<DriverProblem> for ProblemJson {
                 let hint = format!("the phases are {}", phases.join(", "));
                 of(StatusCode::UNPROCESSABLE_ENTITY, "unknown_phase").hint(hint).with("phases", json!(phases))
             }
+            DriverProblem::NoWayBack(NoWayBack::NothingFailed { .. }) => of(StatusCode::CONFLICT, "nothing_failed")
+                .hint("resume it, or decide; to do a phase again all the same, send its name as `from`"),
             DriverProblem::NoWayBack(NoWayBack::Input(fault)) => fault.into(),
             DriverProblem::NoWayBack(NoWayBack::Unseen { gate, .. }) => of(StatusCode::CONFLICT, "no_way_back")
                 .hint(format!("give other inputs from `{gate}` or an earlier phase, so that a person sees them")),

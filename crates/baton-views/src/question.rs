@@ -72,6 +72,7 @@ pub fn json(handoff: &Handoff, question: &Question) -> Value {
         "trouble": question.trouble.as_ref().map(trouble),
         "examined": examined(&question.examined),
         "not_caged": question.gaps,
+        "inputs": question.inputs,
         "decided_before": question.decided_before,
         "approval": question.approval.as_ref().map(approval),
         "approvals": votes(&question.approvals),

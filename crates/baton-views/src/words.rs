@@ -58,6 +58,12 @@ pub fn with_inputs(inputs: &Map<String, Value>) -> String {
     if shown.is_empty() { String::new() } else { format!(" with {}", one_line(&shown.join(", "))) }
 }
 
+/// Writes what a run was given, a line for each input: `size: 5`.
+pub fn inputs(inputs: &Map<String, Value>) -> Vec<String> {
+    let given = inputs.iter().filter(|(_, value)| !value.is_null());
+    given.map(|(name, value)| one_line(&format!("{name}: {}", Definition::as_typed(value)))).collect()
+}
+
 /// Writes how long something took, with tenths of short ones.
 pub fn took(duration: Duration) -> String {
     match duration.as_secs() {

@@ -130,6 +130,7 @@ mod sample {
             trouble: None,
             examined: Vec::new(),
             gaps: Vec::new(),
+            inputs: serde_json::Map::new(),
             decided_before: Vec::new(),
             approval: None,
             approvals: Vec::new(),

@@ -272,7 +272,14 @@ impl Show<'_> {
             NoWayBack::Begun(_) => {
                 CommandError::try_again(format!("{}: {why}", self.id)).hint("try again when that has come to an end")
             }
-            NoWayBack::NotBegun => {
+            NoWayBack::NothingFailed { decided: false, phase } => {
+                let outer = phase.split('/').next().unwrap_or(phase);
+                CommandError::no(format!("{}: {why}", self.id)).hint(format!(
+                    "decide with baton inbox; baton resume {} --from {outer} does it again all the same",
+                    self.id
+                ))
+            }
+            NoWayBack::NotBegun | NoWayBack::NothingFailed { .. } => {
                 CommandError::no(format!("{}: {why}", self.id)).hint(format!("baton resume {} continues it", self.id))
             }
             NoWayBack::Refused(Refusal::WrongState { state, .. }) => {

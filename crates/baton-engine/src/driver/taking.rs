@@ -122,9 +122,14 @@ impl Driver {
     }
 
     /// Lets a run without a driver begin again from a phase, or from the one that it came to last; what is open in it is
-    /// called off. Whoever drives it next goes on there. Returns the phase.
-    pub async fn begin_again(&self, id: &RunId, restart: &Restart, by: &str) -> Result<String, DriverProblem> {
-        let mut races = 0;
+    /// called off. Whoever drives it next goes on there, and has its workspace until then. Returns the phase.
+    pub async fn begin_again(
+        &self,
+        id: &RunId,
+        restart: &Restart,
+        by: &str,
+    ) -> Result<(String, WorkspaceLock), DriverProblem> {
+        let (mut races, mut held) = (0, None);
         loop {
             let run = self.load(id).await?;
             let mut draft = Draft::new(&run, self.clock.now());
@@ -140,13 +145,15 @@ impl Driver {
             }
             let phase = flow::begin_again(&mut draft, restart, by)?;
             self.refuse_changes(&run, &phase).await?;
+            // If another run has the workspace, nothing is called off.
+            let workspace = self.workspace_of(&run, &mut held)?;
             match self.store.carry_out(draft.steps, draft.at).await {
                 Ok(_) => {
                     self.end_remains(&run);
-                    return Ok(phase);
+                    return Ok((phase, workspace));
                 }
                 // Something has happened in it since we looked.
-                Err(StoreError::Refused(_)) if races < RACES_MAX => races += 1,
+                Err(StoreError::Refused(_)) if races < RACES_MAX => (races, held) = (races + 1, Some(workspace)),
                 Err(error) => return Err(error.into()),
             }
         }

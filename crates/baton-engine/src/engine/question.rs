@@ -3,6 +3,7 @@
 use baton_protocol::model::Document;
 use baton_protocol::model::request::Request;
 use baton_protocol::wire::same_word;
+use serde_json::Map;
 
 use super::look::{examined_of, reported_document, shown_document};
 use crate::answer::Successors;
@@ -64,6 +65,7 @@ fn alone(handoff: &Handoff, events: &[Event]) -> Option<Question> {
         trouble: None,
         examined: examined_of(&own),
         gaps: Vec::new(),
+        inputs: Map::new(),
         decided_before: Vec::new(),
         approval: handoff.terms.approval.clone(),
         approvals: handoff.approvals.clone(),

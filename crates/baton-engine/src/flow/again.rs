@@ -12,7 +12,7 @@ use super::turn::{Turn, onward};
 use super::{FlowFault, call_off};
 use crate::definition::{Definition, InputFault, LocatedPhase};
 use crate::draft::Draft;
-use crate::handoff::{About, Note};
+use crate::handoff::{About, Note, State};
 use crate::lifecycle::{Command, Refusal, Requeue};
 use crate::overlap::overlap;
 use crate::route::{RouteRow, route};
@@ -44,6 +44,14 @@ pub enum NoWayBack {
     /// No phase was entered yet.
     #[error("the run has not entered any phase yet")]
     NotBegun,
+    /// Nothing has failed in it, and a person is asked or has just decided.
+    #[error("nothing has failed: {}", in_its_place(.decided, .phase))]
+    NothingFailed {
+        /// The phase that waits for a person, or was decided about.
+        phase: String,
+        /// Whether somebody has decided.
+        decided: bool,
+    },
     /// It has never come to the phase, and something else comes first.
     #[error("the run has not reached `{given}` yet; it is at `{at}`")]
     NotReached {
@@ -107,7 +115,10 @@ pub fn begin_again(draft: &mut Draft, restart: &Restart, by: &str) -> Result<Str
         Some(given) => named(&draft.run, given)?,
         // It was told from where, and has not come so far.
         None if let Some(from) = draft.run.begins_again().and_then(|again| again.from.clone()) => from,
-        None => last_entered(&draft.run).ok_or(NoWayBack::NotBegun)?.step.phase.clone(),
+        None => {
+            refuse_what_is_well(&draft.run)?;
+            last_entered(&draft.run).ok_or(NoWayBack::NotBegun)?.step.phase.clone()
+        }
     };
     // Somebody may have cancelled it since.
     let is_open = !draft.run.root().handoff.state.name().is_finished();
@@ -128,6 +139,36 @@ pub fn begin_again(draft: &mut Draft, restart: &Restart, by: &str) -> Result<Str
     let requeue = Requeue { by: by.to_owned(), note, from: Some(phase.clone()), inputs, seen };
     draft.apply(&root, Command::Requeue(requeue))?;
     Ok(phase)
+}
+
+fn in_its_place(decided: &bool, phase: &str) -> String {
+    match decided {
+        true => format!("`{phase}` was decided, and the run goes on from there"),
+        false => format!("`{phase}` waits for a person"),
+    }
+}
+
+/// Refuses to do the last phase again if it has not failed and people have it in their hands: what they have decided, or are about
+/// to decide, would be lost.
+fn refuse_what_is_well(run: &Run) -> Result<(), NoWayBack> {
+    if run.root().handoff.state.name().is_finished() {
+        return Ok(());
+    }
+    let refuse = |tracked: &TrackedHandoff, decided| {
+        Err(NoWayBack::NothingFailed { phase: tracked.step.phase.clone(), decided })
+    };
+    // What was rejected or answered waits for its agent again.
+    let is_sent_on =
+        |tracked: &&TrackedHandoff| tracked.decided.is_some() && matches!(tracked.handoff.state, State::Pending { .. });
+    let mut open = run.open().filter(|tracked| tracked.handoff.approved || is_sent_on(tracked));
+    if let Some(decided) = open.next().or_else(|| run.undecided().find(|tracked| tracked.decided.is_some())) {
+        return refuse(decided, true);
+    }
+    let is_trouble = |tracked: &&TrackedHandoff| !tracked.step.role.is_phase();
+    match run.waiting().next() {
+        Some(asked) if !run.waiting().any(|tracked| is_trouble(&tracked)) => refuse(asked, false),
+        _ => Ok(()),
+    }
 }
 
 impl Restart {
@@ -177,7 +218,7 @@ fn pass_gates(run: &Run, phase: &str, has_other_inputs: bool) -> Result<(), NoWa
     {
         return Err(NoWayBack::Unseen { given: phase.to_owned(), gate: gate.to_owned() });
     }
-    match unapproved_gate(run, phase, since) {
+    match unapproved_gate(run, phase, since).or_else(|| gate_ahead(run, phase)) {
         Some(gate) => Err(NoWayBack::Guarded { given: phase.to_owned(), gate: gate.to_owned() }),
         None => Ok(()),
     }
@@ -185,18 +226,25 @@ fn pass_gates(run: &Run, phase: &str, has_other_inputs: bool) -> Result<(), NoWa
 
 /// Finds a phase that leads to another one and in which, or inside of which, a person decides or has decided.
 fn decided_before<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
-    let asked: HashSet<&str> = run
-        .handoffs()
-        .filter(|tracked| asks_person(run, tracked))
-        .map(|tracked| outermost(&tracked.step.phase))
-        .collect();
-    let mut before = run
-        .definition
-        .workflow
-        .phases
-        .iter()
-        .filter(|other| other.id() != phase && line(run, other.id()).contains(&phase));
-    before.find(|other| asked.contains(other.id()) || has_gate(&run.definition, other)).map(Phase::id)
+    let has_decided = |tracked: &&TrackedHandoff| tracked.decided.is_some() || asks_person(run, tracked);
+    let decided: HashSet<&str> = run.handoffs().filter(has_decided).map(|it| outermost(&it.step.phase)).collect();
+    let leads_here = |other: &&Phase| other.id() != phase && line(run, other.id()).contains(&phase);
+    let mut before = run.definition.workflow.phases.iter().filter(leads_here);
+    before.find(|other| decided.contains(other.id()) || has_gate(&run.definition, other)).map(Phase::id)
+}
+
+/// Finds a phase in which a person decides between where the run stands and a phase that it has come to earlier, on another way:
+/// nobody knows whether it would be left out this time.
+fn gate_ahead<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
+    let here = outermost(&last_entered(run)?.step.phase);
+    let ahead = line(run, here);
+    if here == phase || !ahead.contains(&phase) {
+        return None;
+    }
+    let between = ahead.into_iter().take_while(|next| *next != phase);
+    let phases = &run.definition.workflow.phases;
+    let asks = |name: &&str| phases.iter().any(|phase| phase.id() == *name && has_gate(&run.definition, phase));
+    between.into_iter().find(asks)
 }
 
 /// Returns whether a person decides in a phase, or in one inside of it.

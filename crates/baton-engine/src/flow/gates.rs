@@ -240,6 +240,7 @@ pub fn question(run: &Run, tracked: &TrackedHandoff) -> Option<Question> {
         trouble,
         examined: seen(run, subject.unwrap_or(tracked)),
         gaps: gaps(run),
+        inputs: run.definition.inputs.clone(),
         decided_before: decided_before(run, tracked),
         approval: tracked.handoff.terms.approval.clone(),
         approvals: tracked.handoff.approvals.clone(),

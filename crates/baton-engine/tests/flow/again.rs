@@ -190,6 +190,43 @@ fn other_inputs_do_not_lead_around_a_gate_that_was_left_out_with_those_before() 
 }
 
 #[test]
+fn gate_that_was_left_out_the_first_time_is_not_jumped_over_on_the_second_way() {
+    let text = "name: w
+agents: {dev: {command: [./dev], retry: {max_retries: 0}}}
+phases:
+  - {id: design, agent: dev}
+  - {id: scan, agent: dev, on_failure: stop}
+  - {id: sign-off, when: \"'high' in phases.design.summary\", gate: {items: [the design]}}
+  - {id: ship, agent: dev, on_failure: stop}";
+    let play = Play::of(text).tell("design", [complete("a low risk"), complete("a high risk")]);
+    let mut play =
+        play.tell("scan", [complete("clean"), Act::Fails("exit 1")]).tell("ship", [Act::Fails("exit 1")]).play();
+    assert_eq!(ended(&play), "failed", "{}", play.story());
+    play.begin_again(Some("design"), None).unwrap();
+    let mut play = play.play();
+    assert_eq!((ended(&play).as_str(), play.run.visits("scan")), ("failed", 2), "{}", play.story());
+    let refused = play.begin_again(Some("ship"), None).unwrap_err();
+    assert_eq!(refused, NoWayBack::Guarded { given: "ship".to_owned(), gate: "sign-off".to_owned() });
+    play.begin_again(Some("scan"), None).unwrap();
+}
+
+#[test]
+fn going_on_after_a_failure_is_decided_for_the_inputs_as_they_were() {
+    let text = "name: w
+inputs: {target: {default: test}}
+agents: {dev: {command: [./dev], retry: {max_retries: 0}}}
+phases:
+  - {id: scan, agent: dev}
+  - {id: ship, agent: dev, on_failure: stop}";
+    let play = Play::of(text).tell("scan", [Act::Fails("exit 1")]).tell("scan?failure", [answers("continue")]);
+    let mut play = play.tell("ship", [Act::Fails("exit 1")]).play();
+    assert_eq!(ended(&play), "failed", "{}", play.story());
+    let inputs = [("target".to_owned(), "production".into())].into_iter().collect();
+    let refused = play.restart(&Restart { from: Some("ship".to_owned()), inputs, note: None }).unwrap_err();
+    assert_eq!(refused, NoWayBack::Unseen { given: "ship".to_owned(), gate: "scan".to_owned() });
+}
+
+#[test]
 fn whoever_has_looked_at_an_earlier_state_does_not_begin_it_again() {
     let play = Play::of(LINE).tell("build", [Act::Fails("exit 3")]).play();
     let root = play.run.root().handoff.clone();

@@ -129,6 +129,7 @@ const SHAPES: &[AnswerShape] = &[
             ("trouble", Plain(&[Type::Object, Type::Null])),
             ("examined", Forms("ExaminedClaim")),
             ("not_caged", Texts),
+            ("inputs", OBJECT),
             ("decided_before", Texts),
             ("approval", Plain(&[Type::Object, Type::Null])),
             ("approvals", List),

@@ -11,6 +11,9 @@ use super::columns;
 use super::document;
 use super::sheet::{COLUMNS_MAX, LABEL, Paint, Sheet, Tint, numbered, wrapped};
 
+/// The longest input; `baton show RUN` has all of it.
+const INPUT_MAX: usize = 500;
+
 /// The longest name of a rule.
 const CELL_MAX: usize = 48;
 
@@ -45,6 +48,8 @@ pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
         let told = if is_retold { asked.join("\n") } else { format!("{}\n{}", question.text, asked.join("\n")) };
         document::write(sheet, written, &told);
     }
+    let inputs = words::inputs(&question.inputs).into_iter();
+    sheet.list("inputs", inputs.map(|given| (String::new(), cut(&given, INPUT_MAX))));
     sheet.list("before", question.decided_before.iter().map(|said| (String::new(), said.clone())));
     sheet.list("look at", numbered(question.items.iter().cloned()));
     sheet.list("questions", numbered(asked));
@@ -164,6 +169,7 @@ mod tests {
             trouble: None,
             examined: Vec::new(),
             gaps: Vec::new(),
+            inputs: serde_json::Map::new(),
             decided_before: Vec::new(),
             approval: None,
             approvals: Vec::new(),

@@ -103,7 +103,9 @@ impl Runs for ServedRuns {
     async fn begin_again(&self, run: &RunId, restart: &Restart, caller: &Caller) -> Result<String, DriverProblem> {
         let served = self.of_journal(run).await?;
         // Who is refused leaves alone what drives the run: it must be found when the server stops.
-        served.runs.begin_again(run, restart, caller).await
+        let phase = served.runs.begin_again(run, restart, caller).await?;
+        self.lock().insert(run.clone(), served);
+        Ok(phase)
     }
 
     fn stop(&self, run: &RunId) -> bool {

@@ -5,7 +5,7 @@ use std::fs;
 use baton_engine::State;
 use serde_json::{Value, json};
 
-use crate::site::{BATON, LONG, RUN, Site, end, find};
+use crate::site::{BATON, LONG, RUN, Site, end, find, listen};
 
 const FLOW: &str = "name: again
 agents: {dev: {command: [./dev.py], retry: {max_retries: 0}}}
@@ -86,6 +86,55 @@ fn run_that_was_cancelled_begins_again() {
     // What waited before does not any more.
     let inbox = site.baton(&["inbox"]).stdout;
     assert!(inbox.contains("t.ship.2") && !inbox.contains("t.ship.1"), "{inbox}");
+}
+
+#[test]
+fn what_a_person_has_in_hand_is_not_done_again_by_itself() {
+    let flow = "name: again\nagents: {dev: {command: [./dev.py]}}\nphases:\n  - {id: build, agent: dev}\n  - {id: sign-off, gate: {items: [it]}, on_failure: build}\n";
+    let site = Site::new().workflow(flow).agent("dev", "report()");
+    assert_eq!(site.run(&[]).code, Some(3), "a person must decide");
+    let retry = || site.baton(&["retry", RUN, "--no-input"]);
+    let before = site.journal();
+    let waiting = retry();
+    assert_eq!(waiting.code, Some(1), "{}", waiting.stderr);
+    assert!(waiting.stderr.contains("nothing has failed: `sign-off` waits for a person"), "{}", waiting.stderr);
+    assert_eq!(site.journal(), before, "it still waits");
+    decided(&site, &["reject", "--note", "too large"]);
+    let before = site.journal();
+    let rejected = retry();
+    assert_eq!(rejected.code, Some(1), "{}", rejected.stderr);
+    assert_eq!(site.journal(), before, "the rejection still counts");
+    assert_eq!(site.resume(&[]).code, Some(3));
+    let shown = digest(&site, "t.sign-off.2");
+    assert_eq!(site.baton(&["approve", "t.sign-off.2", "--yes", "--shown", &shown]).code, Some(0));
+    let before = site.journal();
+    let approved = retry();
+    assert_eq!(approved.code, Some(1), "{}", approved.stderr);
+    assert!(approved.stderr.contains("baton resume t continues it"), "{}", approved.stderr);
+    assert_eq!(site.journal(), before, "the approval still counts");
+    assert_eq!(site.resume(&[]).code, Some(0));
+}
+
+#[test]
+fn run_whose_workspace_belongs_to_another_one_stays_as_it_was() {
+    let site = Site::new().workflow(FLOW);
+    let (begun, go_on) = (site.pipe("begun"), site.pipe("go-on"));
+    let body = format!(
+        "if os.environ['BATON_RUN'] == 'other':\n    write({begun:?}, 'begun\\n')\n    open({go_on:?}).read()\n{NEEDS_A_TOOL}"
+    );
+    let site = site.agent("dev", &body);
+    assert_eq!(site.run(&[]).code, Some(1), "there is no tool");
+    let mut other = site.start(&["run", "flow", "--workspace", "workspace", "--id", "other", "--no-input"]);
+    other.close_input();
+    listen(&begun).find("begun", LONG).expect("the other run has the workspace");
+    let before = site.journal();
+    let refused = site.baton(&["retry", RUN, "--no-input"]);
+    assert_eq!(refused.code, Some(75), "{}", refused.stderr);
+    assert_eq!(site.journal(), before, "nothing was called off");
+    other.kill();
+    end(&mut other);
+    site.scratch.write("workspace/tool", "");
+    assert_eq!(site.baton(&["retry", RUN, "--no-input"]).code, Some(0));
 }
 
 #[test]
@@ -201,11 +250,13 @@ phases:
     let before = site.journal();
     let refused = site.resume(&["--from", "build", "--input", "target=production"]);
     assert_eq!(refused.code, Some(1), "{}", refused.stderr);
-    assert!(refused.stderr.contains("follows an approval in `sign-off`"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("comes after `sign-off`, where a person decides"), "{}", refused.stderr);
     assert!(refused.stderr.contains("--from sign-off"), "{}", refused.stderr);
     assert_eq!(site.journal(), before, "nothing has changed");
     let asked = site.resume(&["--from", "sign-off", "--input", "target=production"]);
     assert_eq!(asked.code, Some(3), "a person is asked again: {}", asked.stderr);
+    let shown = site.baton(&["show", "t.sign-off.2"]).stdout;
+    assert!(shown.contains("inputs    target: production"), "{shown}");
 }
 
 #[test]
