@@ -10,6 +10,8 @@ mod environment;
 mod landlock;
 mod launcher;
 mod limits;
+mod mounts;
+mod refused_calls;
 mod sink;
 mod sweep;
 mod telling;

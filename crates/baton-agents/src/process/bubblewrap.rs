@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::cage::{Access, Cage};
+use super::refused_calls;
 
 /// What every cage has.
 const ALWAYS: [&str; 6] = ["--unshare-pid", "--unshare-ipc", "--new-session", "--die-with-parent", "--cap-drop", "ALL"];
@@ -30,8 +31,12 @@ impl Bubblewrap {
         let mut complaint = String::new();
         for own_users in [false, true] {
             let bubblewrap = Bubblewrap { program: program.to_owned(), own_users };
-            let words = bubblewrap.words(&Cage::read_only(), &[]);
-            let ended = Command::new(&words[0]).args(&words[1..]).arg("true").stdin(Stdio::null()).output();
+            // Where the kernel takes no filter of calls, there is no cage either.
+            let refused_calls = refused_calls::open();
+            let option = refused_calls.as_ref().map(|_| ["--seccomp".to_owned(), "0".to_owned()]);
+            let words = bubblewrap.words(&Cage::read_only(), option.as_ref().map_or(&[], |option| &option[..]));
+            let input = refused_calls.map_or_else(|_| Stdio::null(), Stdio::from);
+            let ended = Command::new(&words[0]).args(&words[1..]).arg("true").stdin(input).output();
             match ended {
                 Ok(ended) if ended.status.success() => return Ok(bubblewrap),
                 Ok(ended) => complaint = String::from_utf8_lossy(&ended.stderr).trim().to_owned(),

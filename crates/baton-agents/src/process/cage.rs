@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::mounts;
+
 /// What may be done with a place and everything below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
@@ -45,6 +47,14 @@ impl Cage {
     /// Takes a file or folder out of sight.
     pub fn hide(&mut self, path: &Path) {
         self.put(path, Access::Hidden);
+    }
+
+    /// Takes it out of sight in the other places, too, where the same part of its file system is mounted.
+    pub(super) fn hide_aliases(&mut self) {
+        let mounts = mounts::all();
+        let hidden: Vec<PathBuf> =
+            self.places.iter().filter(|(_, access)| **access == Access::Hidden).map(|(path, _)| path.clone()).collect();
+        hidden.iter().flat_map(|path| mounts::aliases(&mounts, path)).for_each(|alias| self.hide(&alias));
     }
 
     /// Keeps a file or folder as it is.

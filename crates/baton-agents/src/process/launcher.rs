@@ -174,6 +174,7 @@ impl Launcher {
         let closed = self.scripts.iter().filter(|path| !cage.has_named_writes || !is_inside(path));
         closed.cloned().collect::<Vec<_>>().iter().for_each(|path| cage.close(path));
         self.hidden.iter().for_each(|path| cage.hide(path));
+        cage.hide_aliases();
         cage
     }
 }

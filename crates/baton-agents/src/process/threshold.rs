@@ -1,7 +1,8 @@
 //! Holds a caged process back until its limits are set.
 //!
 //! Bubblewrap names the first process of the cage on one pipe and waits for a word on another before it starts the command.
-//! In between the limits are set from outside, which saves starting one more program for every attempt.
+//! In between the limits are set from outside, which saves starting one more program for every attempt. On a third pipe it reads
+//! which calls the kernel refuses.
 
 use std::io::{self, PipeReader, PipeWriter, Write as _};
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
@@ -11,6 +12,8 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe::Receiver;
+
+use super::refused_calls;
 
 /// Who holds this may have open files that children inherit. Two at once would inherit those of each other.
 static INHERITING: Mutex<()> = Mutex::new(());
@@ -30,14 +33,16 @@ pub(super) struct Threshold {
 pub(super) struct Inherited {
     news: PipeWriter,
     go: PipeReader,
+    refused_calls: PipeReader,
     _alone: MutexGuard<'static, ()>,
 }
 
 impl Inherited {
     /// Returns the options that name them.
-    pub(super) fn words(&self) -> [String; 4] {
-        let number = |end: &dyn AsFd| end.as_fd().as_raw_fd().to_string();
-        ["--info-fd".to_owned(), number(&self.news), "--block-fd".to_owned(), number(&self.go)]
+    pub(super) fn words(&self) -> Vec<String> {
+        let ends: [(&str, &dyn AsFd); 3] =
+            [("--info-fd", &self.news), ("--block-fd", &self.go), ("--seccomp", &self.refused_calls)];
+        ends.iter().flat_map(|(option, end)| [(*option).to_owned(), end.as_fd().as_raw_fd().to_string()]).collect()
     }
 }
 
@@ -45,9 +50,11 @@ impl Inherited {
 pub(super) fn open(limits: Vec<(Resource, Rlimit)>) -> io::Result<(Threshold, Inherited)> {
     let alone = INHERITING.lock().unwrap_or_else(PoisonError::into_inner);
     let ((ours_news, news), (go, ours_go)) = (io::pipe()?, io::pipe()?);
+    let refused_calls = refused_calls::open()?;
     fcntl_setfd(&news, FdFlags::empty())?;
     fcntl_setfd(&go, FdFlags::empty())?;
-    Ok((Threshold { news: ours_news, go: ours_go, limits }, Inherited { news, go, _alone: alone }))
+    fcntl_setfd(&refused_calls, FdFlags::empty())?;
+    Ok((Threshold { news: ours_news, go: ours_go, limits }, Inherited { news, go, refused_calls, _alone: alone }))
 }
 
 impl Threshold {

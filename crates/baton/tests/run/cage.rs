@@ -101,6 +101,21 @@ fn what_a_phase_may_not_write_is_read_only() {
 }
 
 #[test]
+fn keyrings_of_the_kernel_are_not_there() {
+    // `add_key` and `keyctl`, in the order of the architecture that the test runs on.
+    let (add, control) = if cfg!(target_arch = "x86_64") { (248, 250) } else { (217, 219) };
+    let body = format!(
+        "import ctypes, errno\nlibc = ctypes.CDLL(None, use_errno=True)\n\
+         def call(*words):\n    ctypes.set_errno(0)\n    libc.syscall(*words)\n    return errno.errorcode.get(ctypes.get_errno())\n\
+         seen['added'] = call({add}, b'user', b'baton', b'x', 1, -3)\nseen['looked'] = call({control}, 0, -3, 0)\ntell()"
+    );
+    for who in everybody() {
+        let den = Den::new(who, ("", "", ""), &body);
+        assert_eq!(den.seen(), json!({"added": "ENOSYS", "looked": "ENOSYS"}), "{who:?}");
+    }
+}
+
+#[test]
 fn phase_that_may_write_nothing_has_its_output_directory_only() {
     let body =
         "trick('made', lambda: write('new.txt', 'x'))\ntrick('changed', lambda: write('src/a.txt', 'x'))\ntell()";
