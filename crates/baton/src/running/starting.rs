@@ -48,6 +48,11 @@ pub(crate) fn definition(started: Started<'_>, config: &Config) -> Result<Defini
         .map_err(|error| CommandError::usage(format!("cannot make {}: {error}", started.workspace.display())))?;
     let workspace = fs::canonicalize(started.workspace)
         .map_err(|error| CommandError::usage(format!("cannot find {}: {error}", started.workspace.display())))?;
+    // The journal keeps it as text, and a name that was changed on the way might be that of another folder.
+    if workspace.to_str().is_none() {
+        return Err(CommandError::usage(format!("the path of the workspace is not UTF-8: {}", workspace.display()))
+            .hint("rename the folder, or name another one with --workspace"));
+    }
     let mut definition = read(started.path, &workspace, config, 0)?;
     if started.simulated {
         // What is missing is made up.
@@ -65,7 +70,8 @@ pub(crate) fn definition(started: Started<'_>, config: &Config) -> Result<Defini
 fn read(path: &Path, workspace: &Path, config: &Config, depth: usize) -> Result<Definition, CommandError> {
     let shown = path.display();
     if depth > DEPTH_MAX {
-        return Err(CommandError::usage(format!("{shown}: workflows include each other in a cycle")));
+        return Err(CommandError::usage(format!("{shown}: more than {DEPTH_MAX} workflows inside each other"))
+            .hint("take out a level"));
     }
     let file = workflow_file::locate(path).map_err(|why| CommandError::usage(format!("{shown}: {why}")))?;
     let bytes =

@@ -61,7 +61,7 @@ fn helper_and_blocked_agent_are_told_where_the_whole_report_is() {
     );
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let file = format!(".baton/runs/{RUN}/build.1/1/report.md");
+    let file = format!(".baton/runs/{RUN}/handed/build.1.1.md");
     let named = format!("whole report: {file} (with the text around the block)");
     let helper = find(&site.told(), "build.lawyer.1").handoff.id.to_string();
     let helper = helper.strip_prefix(&format!("{RUN}.")).expect("of this run").to_owned();

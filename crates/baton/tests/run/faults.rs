@@ -2,7 +2,7 @@
 
 use baton_engine::failure::Code;
 
-use crate::site::{Site, find};
+use crate::site::{RUN, Site, find};
 
 const SLOW: &str = "name: slow\nagents: {writer: {command: [./writer.py]}}\n\
     phases: [{id: write, agent: writer, timeout: LIMIT, on_failure: stop, retry: {max_retries: RETRIES, delay: 0s}}]\n";
@@ -49,4 +49,26 @@ fn run_whose_phase_would_have_the_id_of_somebody_elses_handoff_does_not_start() 
     assert!(ended.stderr.contains("the id `t` belongs to another request: t.write.1"), "{}", ended.stderr);
     let again = site.resume(&[]);
     assert_eq!(again.code, Some(2), "it has not begun: {}", again.stderr);
+}
+
+#[test]
+fn workflows_that_are_nested_too_deeply_and_a_workspace_whose_name_is_no_text_are_refused() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let site = Site::new().workflow("name: w\nphases: [{id: inner, workflow: w1.yaml}]\n");
+    for number in 1..10 {
+        let text = format!("name: w{number}\nphases: [{{id: inner, workflow: w{}.yaml}}]\n", number + 1);
+        site.scratch.write(format!("flow/w{number}.yaml"), text);
+    }
+    site.scratch.write("flow/w10.yaml", "name: w10\nphases: [{id: agree, gate: {items: [It is complete]}}]\n");
+    let deep = site.run(&[]);
+    assert_eq!(deep.code, Some(2), "{}", deep.stderr);
+    assert!(deep.stderr.contains("more than 8 workflows inside each other"), "{}", deep.stderr);
+    let site = site.workflow("name: w\nphases: [{id: agree, gate: {items: [It is complete]}}]\n");
+    let folder = site.scratch.path("").join(std::ffi::OsStr::from_bytes(b"ws\xff"));
+    let mut run = site.command(&["run", "flow", "--id", RUN, "--no-input", "--workspace"]);
+    let refused = run.arg(&folder).output().expect("it runs");
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(told.contains("the path of the workspace is not UTF-8"), "{told}");
+    assert!(!site.store().exists(), "nothing has begun");
 }
