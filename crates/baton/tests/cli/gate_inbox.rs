@@ -113,6 +113,7 @@ fn machines_get_everything_that_a_decision_needs() {
       "trouble": null,
       "examined": [],
       "not_caged": [],
+      "inputs": {},
       "decided_before": [],
       "approval": null,
       "approvals": [],
