@@ -88,13 +88,15 @@ pub struct AgentQuestion {
 /// Something that failed, for the person who must decide what follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedCommand {
+    /// What failed: of a group the only member that did, else the group.
+    pub handoff: HandoffId,
     /// The command that failed.
     pub command: Option<String>,
     /// How it failed, in one line.
     pub what: String,
-    /// The last that it said, or what was found in its report.
+    /// The last that it said, or what was found in its report, or the same of several members of a group.
     pub output: String,
-    /// Which of the two.
+    /// Which of these.
     pub shows: FailureOutput,
     /// Where all that it said is.
     pub log: Option<PathBuf>,
@@ -107,6 +109,8 @@ pub enum FailureOutput {
     LastLines,
     /// What is wrong with its report.
     Findings,
+    /// Each member of a group that failed: how, its command, the last lines of its output, its log.
+    Members,
 }
 
 impl FailureOutput {
@@ -115,6 +119,7 @@ impl FailureOutput {
         match self {
             FailureOutput::LastLines => "said last",
             FailureOutput::Findings => "findings",
+            FailureOutput::Members => "members",
         }
     }
 }

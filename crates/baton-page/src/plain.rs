@@ -171,7 +171,7 @@ pub fn question(handoff: &Handoff, question: &Question, now: Timestamp) -> Strin
     let kind = QuestionKind::of(handoff, question.ask).as_str();
     let mut text = format!("{kind}  {}\n", headline(question));
     text.push_str(&format!("run {} · from {} · {}\n", question.run, question.agent, ago(handoff.changed_at, now)));
-    if let Some(FailedCommand { command, what, output, log, shows }) = &question.trouble {
+    if let Some(FailedCommand { command, what, output, log, shows, .. }) = &question.trouble {
         let log = log.as_ref().map(|log| format!("log: {}\n", log.to_string_lossy())).unwrap_or_default();
         let command = command.as_ref().map(|command| format!("command: {command}\n")).unwrap_or_default();
         text.push_str(&format!("\n{what}\n{command}{}:\n{}\n{log}", shows.label(), output.trim_end()));

@@ -209,10 +209,9 @@ fn subject(page: &QuestionPage<'_>) -> Markup {
 
 fn trouble(page: &QuestionPage<'_>, failed: &FailedCommand) -> Markup {
     let question = page.question;
-    let about = page.handoff.terms.step.as_ref().and_then(|step| step.about.as_ref());
     // A log belongs to an attempt; what failed without one says everything in its text.
-    let whole = match about.filter(|_| failed.log.is_some()) {
-        Some(about) => address::last_log(&question.run, about),
+    let whole = match &failed.log {
+        Some(_) => address::last_log(&question.run, &failed.handoff),
         None => address::question_text(&question.handoff),
     };
     html! {

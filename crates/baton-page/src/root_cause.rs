@@ -25,8 +25,7 @@ impl<'r> RootCause<'r> {
     pub(crate) fn of(run: &'r Run, questions: &'r [Question]) -> Option<RootCause<'r>> {
         let asked = questions.iter().find_map(|question| {
             let failed = question.trouble.clone()?;
-            let asking = run.find(&question.handoff)?;
-            let step = asking.step.about.as_ref().and_then(|about| run.find(about)).unwrap_or(asking);
+            let step = run.find(&failed.handoff)?;
             Some(RootCause { step, failed, question: Some(question) })
         });
         let has_failed = run.is_finished() && !run.root().passed();

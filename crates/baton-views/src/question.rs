@@ -90,6 +90,7 @@ fn approval(approval: &Approval) -> Value {
 
 fn trouble(trouble: &FailedCommand) -> Value {
     json!({
+        "handoff": trouble.handoff.as_str(),
         "command": trouble.command,
         "failure": trouble.what,
         "output": trouble.output,

@@ -400,11 +400,11 @@ fn title(
             format!("{phase}: {} is blocked{}", tracked.handoff.terms.from, reason.unwrap_or_default())
         }
         (_, _) => {
-            let failed =
-                trouble.map(|trouble| match subject.is_some_and(|subject| is_failed_check(Some(trouble), subject)) {
-                    true => in_one_line(trouble),
-                    false => format!("{phase}: {}", in_one_line(trouble)),
-                });
+            let failed = trouble.map(|trouble| match subject.map(|subject| subject.step.role) {
+                // The trouble of a check or a group names the phase that failed.
+                Some(Role::Check | Role::Group) => in_one_line(trouble),
+                _ => format!("{phase}: {}", in_one_line(trouble)),
+            });
             let asked = || tracked.asked()?.gate.as_ref()?.items.first().map(|text| first_line(text).to_owned());
             failed.or_else(asked).unwrap_or_else(|| format!("{phase}: a person must decide"))
         }

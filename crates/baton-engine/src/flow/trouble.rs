@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::answer;
 use crate::failure::{CommandStream, Failure, UNFIT_REPORT};
 use crate::handoff::State;
+use crate::handover;
 use crate::people::{FailedCommand, FailureOutput};
 use crate::run::{Run, TrackedHandoff};
 use crate::step::Role;
@@ -21,14 +22,96 @@ const STDOUT: &str = "stdout.log";
 /// Where its report is kept.
 const REPORT: &str = "report.md";
 
-/// Returns why a handoff failed; `None` if it did not.
+/// How many members of a group are shown, if several failed.
+const MEMBERS_MAX: usize = 5;
+
+/// How many lines of each are shown then.
+const MEMBER_LINES_MAX: usize = 6;
+
+/// Returns why a handoff failed, of a group why its members did; `None` if it did not.
 pub fn trouble(run: &Run, subject: &TrackedHandoff) -> Option<FailedCommand> {
+    let mut members = members(run, subject);
+    match members.len() {
+        0 => of_one(run, subject),
+        1 => members.pop(),
+        _ => Some(of_several(run, subject, &members)),
+    }
+}
+
+/// Returns why the members of a group failed, at every depth.
+fn members(run: &Run, group: &TrackedHandoff) -> Vec<FailedCommand> {
+    let failed = handover::members(run, group).into_iter().filter(|member| !member.passed());
+    let each = failed.flat_map(|member| {
+        let inner = members(run, member);
+        let own = || of_one(run, member).or_else(|| of_verdict(member));
+        if inner.is_empty() { own().map(|own| with_phase(member, own)).into_iter().collect() } else { inner }
+    });
+    each.collect()
+}
+
+/// Names the phase of a member. A check is named already.
+fn with_phase(member: &TrackedHandoff, own: FailedCommand) -> FailedCommand {
+    match member.step.role {
+        Role::Check => own,
+        _ => FailedCommand { what: format!("{}: {}", member.step.phase, own.what), ..own },
+    }
+}
+
+/// Returns why a member counts against its group although it has reported.
+fn of_verdict(member: &TrackedHandoff) -> Option<FailedCommand> {
+    let report = member.report()?;
+    let agent = &member.handoff.terms.to;
+    let what = match &report.verdict {
+        Some(verdict) => format!("{agent} says {verdict}"),
+        None => format!("{agent} did not approve it"),
+    };
+    let said = answer::context(report).map(str::to_owned).into_iter().chain(report.issues.iter().cloned());
+    let (output, shows) = (said.collect::<Vec<_>>().join("\n"), FailureOutput::Findings);
+    Some(FailedCommand { handoff: member.handoff.id.clone(), command: None, what, output, shows, log: None })
+}
+
+/// Puts together why several members failed.
+fn of_several(run: &Run, group: &TrackedHandoff, members: &[FailedCommand]) -> FailedCommand {
+    let phase = |failed: &FailedCommand| run.find(&failed.handoff).map(|member| member.step.phase.as_str());
+    let more = members.len().saturating_sub(MEMBERS_MAX);
+    let mut names: Vec<&str> = members.iter().take(MEMBERS_MAX).filter_map(phase).collect();
+    let and_more = format!("{more} more");
+    names.extend((more > 0).then_some(and_more.as_str()));
+    let output: Vec<String> = members.iter().take(MEMBERS_MAX).map(paragraph).collect();
+    FailedCommand {
+        handoff: group.handoff.id.clone(),
+        command: None,
+        what: format!("{} did not pass", names.join(", ")),
+        output: output.join("\n"),
+        shows: FailureOutput::Members,
+        log: None,
+    }
+}
+
+/// Tells of one member of several.
+fn paragraph(failed: &FailedCommand) -> String {
+    let lines: Vec<&str> = failed.output.lines().collect();
+    let shown = match failed.shows {
+        FailureOutput::LastLines => &lines[lines.len().saturating_sub(MEMBER_LINES_MAX)..],
+        FailureOutput::Findings | FailureOutput::Members => &lines[..lines.len().min(MEMBER_LINES_MAX)],
+    };
+    let command = failed.command.iter().map(|command| format!("command: {command}"));
+    let log = failed.log.iter().map(|log| format!("log: {}", log.display()));
+    let below = command.chain(shown.iter().map(|line| (*line).to_owned())).chain(log);
+    let below: String = below.map(|line| format!("\n  {line}")).collect();
+    format!("{}{below}", failed.what)
+}
+
+/// Returns why a handoff itself failed; `None` if it did not.
+fn of_one(run: &Run, subject: &TrackedHandoff) -> Option<FailedCommand> {
     let report = subject.report().filter(|report| !answer::passes(report));
     match (&subject.handoff.state, &subject.handoff.last_failure, report) {
         (State::Failed { .. }, Some(failure), _) => {
             let (what, output) = told(&failure.to_string());
             let shows = if is_unfit(failure) { FailureOutput::Findings } else { FailureOutput::LastLines };
-            Some(FailedCommand { command: command(run, subject), what, output, shows, log: log(run, subject) })
+            let handoff = subject.handoff.id.clone();
+            let (command, log) = (command(run, subject), log(run, subject));
+            Some(FailedCommand { handoff, command, what, output, shows, log })
         }
         (_, _, Some(report)) if subject.step.role == Role::Check => Some(of_check(run, subject, report)),
         _ => None,
@@ -41,6 +124,7 @@ pub(super) fn in_one_line(trouble: &FailedCommand) -> String {
     let line = match trouble.shows {
         FailureOutput::LastLines => lines.next_back(),
         FailureOutput::Findings => lines.next(),
+        FailureOutput::Members => None,
     };
     match line {
         Some(line) => format!("{}: {line}", trouble.what),
@@ -62,7 +146,8 @@ fn of_check(run: &Run, subject: &TrackedHandoff, report: &Report) -> FailedComma
     let command = located.and_then(|located| located.phase().check.as_ref().map(ToString::to_string));
     let what = format!("the check {} failed: {}", subject.step.phase, text("ended"));
     let shows = FailureOutput::LastLines;
-    FailedCommand { command, what, output: text("output"), shows, log: log(run, subject) }
+    let handoff = subject.handoff.id.clone();
+    FailedCommand { handoff, command, what, output: text("output"), shows, log: log(run, subject) }
 }
 
 /// Takes a message apart: its first line says what happened, the others what was said.
@@ -97,6 +182,7 @@ fn is_unfit(failure: &Failure) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::HandoffId;
 
     #[test]
     fn the_line_that_matters_is_the_last_one_that_was_said() {
@@ -106,7 +192,9 @@ mod tests {
             (what.as_str(), output.as_str()),
             ("PROCESSING_ERROR: the command ended with 3", "one\nthe index is gone")
         );
-        let mut trouble = FailedCommand { command: None, what, output, shows: FailureOutput::LastLines, log: None };
+        let handoff = HandoffId::parse("r.build.1").expect("safe");
+        let shows = FailureOutput::LastLines;
+        let mut trouble = FailedCommand { handoff, command: None, what, output, shows, log: None };
         assert_eq!(in_one_line(&trouble), "PROCESSING_ERROR: the command ended with 3: the index is gone");
         trouble.shows = FailureOutput::Findings;
         assert_eq!(in_one_line(&trouble), "PROCESSING_ERROR: the command ended with 3: one");

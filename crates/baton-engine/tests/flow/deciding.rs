@@ -7,8 +7,8 @@ use baton_engine::lifecycle::Decision;
 use baton_engine::people::Response;
 use serde_json::json;
 
-use crate::play::{Act, Play};
-use crate::telling::{answers, approves, asks, assert_story, complete, rejects};
+use crate::play::{Act, Play, definition};
+use crate::telling::{answers, approves, asks, assert_story, complete, rejects, verdict};
 
 const AGENTS: &str = "agents: {dev: {command: [./d]}, ops: {command: [./o]}}";
 
@@ -167,6 +167,56 @@ fn findings_of_a_refused_report_are_told_as_such_with_the_report() {
     let trouble = question.trouble.unwrap();
     assert_eq!((trouble.shows.label(), trouble.output.lines().count()), ("findings", 2));
     assert!(trouble.log.unwrap().ends_with("build.1/1/report.md"));
+}
+
+#[test]
+fn question_about_a_group_tells_why_its_members_failed() {
+    let agents = "agents: {dev: {command: [./d, --fast], retry: {max_retries: 0}}, rev: {command: [./r]}}";
+    let group =
+        "{id: looks, pass_when: all_must_pass, parallel: [{id: one, agent: dev}, {id: two, agent: rev, kind: review}]}";
+    let text = format!("name: f\n{agents}\nphases: [{group}]");
+    let failed = "the command ended with 3; it said last:\nreading\nthe index is gone";
+    let asked = |second: Act| {
+        let play = Play::of(&text).tell("looks/one", [Act::Fails(failed)]).tell("looks/two", [second]).play();
+        baton_engine::flow::question(&play.run, play.find("looks.failure.1")).unwrap()
+    };
+    let one = asked(verdict("APPROVED", "fine"));
+    assert_eq!(one.title, "looks/one: PROCESSING_ERROR: the command ended with 3: the index is gone");
+    let trouble = one.trouble.unwrap();
+    assert_eq!(trouble.handoff.as_str(), "r.looks.one.1");
+    assert_eq!(
+        (trouble.command.as_deref(), trouble.output.as_str()),
+        (Some("./d --fast"), "reading\nthe index is gone")
+    );
+    assert!(trouble.log.unwrap().ends_with("looks.one.1/1/stderr.log"));
+    let two = asked(verdict("CHANGES_REQUESTED", "Too slow."));
+    assert_eq!(two.title, "looks/one, looks/two did not pass");
+    let trouble = two.trouble.unwrap();
+    assert_eq!((trouble.handoff.as_str(), trouble.shows.label()), ("r.looks.1", "members"));
+    insta::assert_snapshot!(trouble.output, @"
+    looks/one: PROCESSING_ERROR: the command ended with 3
+      command: ./d --fast
+      reading
+      the index is gone
+      log: /workspace/.baton/runs/r/looks.one.1/1/stderr.log
+    looks/two: rev says CHANGES_REQUESTED
+      Too slow.
+    ");
+}
+
+#[test]
+fn question_about_a_nested_workflow_tells_why_a_phase_deep_inside_failed() {
+    let outer = "name: o\nagents: {dev: {command: [./d]}}\nphases: [{id: deep, workflow: inner.yaml}]";
+    let inner = "name: i\nagents: {dev: {command: [./d]}}\nphases: [{id: build, agent: dev}, \
+        {id: both, on_failure: stop, parallel: [{id: unit, check: ./unit.sh}]}]";
+    let definition = definition(outer, &[("inner.yaml", inner)], json!({}));
+    let play = Play::with(&definition).tell("deep/both/unit", [Act::Exits(false)]).play();
+    let question = baton_engine::flow::question(&play.run, play.find("deep.failure.1")).unwrap();
+    let trouble = question.trouble.unwrap();
+    assert!(trouble.what.starts_with("the check deep/both/unit failed"), "{}", trouble.what);
+    assert_eq!(trouble.command.as_deref(), Some("./unit.sh"));
+    assert!(trouble.log.unwrap().ends_with("deep.both.unit.1/1/verify-unit.log"));
+    assert!(question.title.starts_with("the check deep/both/unit failed"), "{}", question.title);
 }
 
 #[test]
