@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use baton_engine::StateFolder;
 use baton_engine::evidence::Moment;
 use baton_engine::handoff::Digest;
+use baton_host::OwnOutput;
 
 use super::snapshot::{Earlier, Snapshot};
 
@@ -54,12 +55,14 @@ pub(super) struct Memory {
     /// Moments from before what may still be running, by their workspaces.
     open: Mutex<Vec<(PathBuf, Weak<Held>)>>,
     state: StateFolder,
+    /// Files that Baton's own output goes to, as they were before any agent worked.
+    pub(super) own_output: Vec<OwnOutput>,
 }
 
 impl Memory {
     /// Remembers in a folder that agents cannot reach.
     pub(super) fn in_folder(state: StateFolder) -> Self {
-        Memory { recent: Mutex::default(), open: Mutex::default(), state }
+        Memory { recent: Mutex::default(), open: Mutex::default(), state, own_output: OwnOutput::files() }
     }
 
     /// Makes the moment from before an attempt, which lasts as long as something of the attempt may be running.

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use baton_engine::evidence::{EarlierAttempt, Scene};
+use baton_host::OwnOutput;
 
 use super::baseline::{self, Memory};
 use super::ignored::{self, IgnoredChanges};
@@ -89,25 +90,30 @@ pub(super) struct ChangesBeside {
     pub(super) caches: BTreeSet<String>,
 }
 
-/// Where changes are nobody's: the folders of attempts, and what Baton keeps current. And where agents put their output, which
+/// Where changes are nobody's: the folders of attempts, what Baton keeps current, and where its own output goes. And where agents put their output, which
 /// needs no naming.
 #[derive(Debug)]
 struct OwnPlaces {
     folders: Places,
     output: Places,
     views: Places,
+    own_output: Places,
 }
 
 impl OwnPlaces {
-    fn of(root: &Path, scene: &Scene) -> Self {
+    fn of(root: &Path, scene: &Scene, memory: &Memory) -> Self {
         let earlier = scene.earlier.iter().map(|attempt| &attempt.folder);
         let folders = Places::new(root, earlier.chain([&scene.folder]));
         let output = Places::new(root, &scene.output_directory);
-        OwnPlaces { folders, output, views: Places::of_views(root, &scene.views) }
+        // A file that an agent has put in its place is not Baton's.
+        let own_output = memory.own_output.iter().filter(|file| file.is_there()).map(OwnOutput::path);
+        let own_output = Places::new(root, own_output);
+        OwnPlaces { folders, output, views: Places::of_views(root, &scene.views), own_output }
     }
 
     fn hold(&self, path: &str) -> bool {
-        self.folders.hold(path) || self.views.hold(path) || self.views.are_made_from(path)
+        let is_view = || self.views.hold(path) || self.views.are_made_from(path);
+        self.folders.hold(path) || is_view() || self.own_output.hold(path)
     }
 
     /// Returns whether a folder changes whenever Baton writes what is its own.
@@ -119,7 +125,7 @@ impl OwnPlaces {
 impl Changes {
     /// Looks at the workspace as it was when the agent had ended, or else as it is now.
     pub(super) fn see(root: &Path, scene: &Scene, memory: &Memory, trust: Trust) -> Self {
-        let own = OwnPlaces::of(root, scene);
+        let own = OwnPlaces::of(root, scene, memory);
         let kept = || read(scene, memory, trust).map(Arc::new);
         let before = scene.before.as_ref().and_then(baseline::snapshot).or_else(kept);
         let after = scene.after.as_ref().and_then(baseline::snapshot);

@@ -1,9 +1,12 @@
 //! The file that an agent writes into its output directory is its handoff.
 
+use std::fs;
+use std::process::Stdio;
+
 use baton_engine::Fence;
 use baton_engine::State;
 
-use crate::site::{Site, find};
+use crate::site::{RUN_FLOW, Site, find};
 
 /// A lead whose report must be a metadata block and who may try twice, and somebody who follows.
 fn flow() -> Site {
@@ -79,6 +82,31 @@ fn text_without_a_block_is_told_as_that() {
     assert!(!failure.contains("wrong-type"), "{failure}");
     let prompt = site.read(site.attempt("design.1", Fence(2)).join("prompt.md"));
     assert!(prompt.contains("no handoff block found"), "the second attempt is told: {prompt}");
+}
+
+#[test]
+fn what_baton_itself_writes_into_the_workspace_is_not_held_against_an_agent() {
+    let flow = |writes: &str| {
+        format!(
+            "name: log\nagents: {{dev: {{command: [./dev.py], retry: {{max_retries: 0}}}}}}\nphases: [{{id: build, agent: dev{writes}}}]\n"
+        )
+    };
+    let run = |writes: &str, more: &str| {
+        let body = format!("write('b.txt', 'B')\n{more}report(files_modified=['b.txt'])");
+        let site = Site::with_git().workflow(&flow(writes)).agent("dev", &body);
+        let (log, mut command) = (site.scratch.path("workspace/run.log"), site.command(&RUN_FLOW));
+        let log = || fs::File::options().append(true).create(true).open(&log).expect("a log");
+        let ended = command.stdin(Stdio::null()).stdout(log()).stderr(log()).status().expect("it runs");
+        (ended.code(), fs::read_to_string(site.scratch.path("workspace/run.log")).unwrap_or_default())
+    };
+    for writes in ["", ", writes: ['b.txt']"] {
+        let (code, log) = run(writes, "");
+        assert_eq!(code, Some(0), "{log}");
+    }
+    for moved in ["os.rename('run.log', 'other.py')\n", "os.rename('run.log', '../x')\nwrite('run.log', 'mine')\n"] {
+        let (code, log) = run("", moved);
+        assert_eq!(code, Some(3), "what an agent puts elsewhere or there is its own: {log}");
+    }
 }
 
 #[test]
