@@ -127,6 +127,8 @@ pub struct Reader {
     advice: Option<&'static Advice>,
     /// Where something is wrong that follows from a mistake reported before it.
     pub unsaid: Vec<String>,
+    /// Members that were meant by unknown names: the structure that they are in, and what they are called.
+    pub assumed: Vec<(String, &'static str)>,
     /// What is wrong.
     pub findings: Findings,
     /// What the structures could not hold, by pointer.
@@ -239,6 +241,16 @@ impl Reader {
         self.path.push(Token::Name(Cow::Owned(name.to_owned())));
         self.keep(node.into_json());
         self.path.pop();
+    }
+
+    /// Fills a member that was written under an unknown name. What is wrong with its value is not said before its author has
+    /// agreed that this member was meant.
+    pub(crate) fn assume<T>(&mut self, meant: &'static str, fill: impl FnOnce(&mut Reader) -> T) {
+        let before = std::mem::take(&mut self.findings);
+        fill(self);
+        let within = std::mem::replace(&mut self.findings, before).into_vec();
+        self.unsaid.extend(within.into_iter().map(|finding| finding.place.pointer().to_owned()));
+        self.assumed.push((self.pointer(), meant));
     }
 
     /// Chooses between two spellings of a member; if they disagree, the second stays as residue.

@@ -9,7 +9,7 @@ use crate::diagnostic::excerpt;
 /// Explains why the parser stopped at a place.
 pub(super) fn explain(text: &str, at: usize, kind: &ErrorKind, info: &str) -> Trouble {
     let here = Spot::new(text, at);
-    let known = match kind {
+    let known = here.slip().or_else(|| match kind {
         ErrorKind::RecursionLimitExceeded => Some(Trouble::new(TOO_DEEP, character_at(text, at)).help(TOO_MUCH_HELP)),
         ErrorKind::TabNotAllowed
         | ErrorKind::TabInBlockIndentation
@@ -39,12 +39,15 @@ pub(super) fn explain(text: &str, at: usize, kind: &ErrorKind, info: &str) -> Tr
         ErrorKind::InvalidQuotedScalarIndent => open_quote(text, at),
         ErrorKind::MappingValueNotAllowed => here.colon_in_text().or_else(|| here.indentation()),
         ErrorKind::SimpleKeyExpected => here.tab().or_else(|| here.no_space()).or_else(|| here.no_colon()),
+        ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
+            here.inner_quote()
+        }
         ErrorKind::ExpectedBlockMappingKey
         | ErrorKind::ExpectedBlockSequenceEntry
         | ErrorKind::InvalidIndentation
-        | ErrorKind::BlockSequenceEntryNotAllowed => here.indentation(),
+        | ErrorKind::BlockSequenceEntryNotAllowed => here.indentation().or_else(|| here.half_a_list()),
         _ => None,
-    };
+    });
     known.or_else(|| here.braces()).unwrap_or_else(|| {
         Trouble::new(format!("this is not valid YAML: {info}"), character_at(text, at))
             .help("quote text that contains `: `, ` #`, braces or brackets, or write it as JSON")
@@ -107,6 +110,101 @@ impl<'t> Spot<'t> {
         if rest.contains('"') { format!("`'{}'`", rest.replace('\'', "''")) } else { format!("`\"{rest}\"`") }
     }
 
+    /// Explains a slip of the pen in this line or in the one before it, which the parser often takes for a text.
+    fn slip(&self) -> Option<Trouble> {
+        let before = self.text[..self.start].trim_end();
+        let above = (!before.is_empty()).then(|| Spot::new(self.text, before.len()));
+        self.own_slip().or_else(|| above?.own_slip())
+    }
+
+    fn own_slip(&self) -> Option<Trouble> {
+        if self.is_in_block_text() {
+            return None;
+        }
+        let written = self.line.trim();
+        let begin = self.start + indentation(self.line);
+        let first = written.chars().next()?;
+        let span = begin..begin + first.len_utf8();
+        let (key, value) = written.split_at(written.find([' ', '=', ':']).unwrap_or(written.len()));
+        if written.starts_with("```") {
+            return Some(
+                Trouble::new("this line begins a block of Markdown", begin..begin + 3)
+                    .help("remove the lines that begin with three backticks"),
+            );
+        }
+        if matches!(first, '–' | '—') {
+            return Some(Trouble::new(format!("`{first}` is no hyphen"), span).help("begin an item with `- `"));
+        }
+        if let Some(name) = key.strip_prefix('-')
+            && is_name(name)
+            && value.starts_with(':')
+        {
+            return Some(
+                Trouble::new("a space is missing after the hyphen", span).help(format!("write `- {}`", &written[1..])),
+            );
+        }
+        let item = written.trim_start_matches("- ");
+        let (name, value) = item.split_once('=')?;
+        let equals = self.start + self.line.find('=')?;
+        (is_name(name.trim()) && !value.starts_with('=')).then(|| {
+            Trouble::new("a name is followed by `:`, not by `=`", equals..equals + 1).help(format!(
+                "write `{}: {}`",
+                name.trim(),
+                value.trim()
+            ))
+        })
+    }
+
+    /// Returns whether the line belongs to a text that a `|` or `>` has begun.
+    fn is_in_block_text(&self) -> bool {
+        let own = indentation(self.line);
+        let is_around = |line: &&str| !line.trim().is_empty() && indentation(line) < own;
+        let around = self.text[..self.start].lines().rev().find(is_around).unwrap_or_default();
+        around.trim_end().trim_end_matches(['-', '+']).ends_with(['|', '>'])
+    }
+
+    /// Explains a quote inside of a text in the same quotes.
+    fn inner_quote(&self) -> Option<Trouble> {
+        let quote = self.text[..self.at].chars().next_back().filter(|quote| matches!(quote, '\'' | '"'))?;
+        let (before, _) = self.line.split_at(self.at - self.start);
+        let begin = before.find(quote)?;
+        let whole = self.line[begin..].trim_end();
+        let inner = whole.strip_prefix(quote)?.strip_suffix(quote).filter(|inner| !inner.is_empty());
+        let help = match (inner, quote) {
+            (Some(inner), '\'') if !inner.contains(['"', '\\']) => format!("write `\"{inner}\"`"),
+            (Some(inner), '"') if !inner.contains('\'') => format!("write `'{inner}'`"),
+            (_, '\'') => "write `''` for one quote inside of the text".to_owned(),
+            (_, _) => "write `\\\"` for a quote inside of the text".to_owned(),
+        };
+        let message = format!("the text ends at the second `{quote}`, and more follows");
+        Some(Trouble::new(message, self.at - 1..self.at).help(help))
+    }
+
+    /// Explains a line that begins with a hyphen beside lines that do not, or the other way round.
+    fn half_a_list(&self) -> Option<Trouble> {
+        let own = indentation(self.line);
+        let is_item = |line: &str| line.trim_start().starts_with("- ");
+        let above = self.text[..self.start].lines().rev();
+        let mut above = above.filter(|line| !line.trim().is_empty() && !line.trim().starts_with('#')).peekable();
+        let last = *above.peek()?;
+        let beside = above.take_while(|line| indentation(line) >= own).find(|line| indentation(line) == own)?;
+        let begin = self.start + own;
+        let first = begin..begin + self.text[begin..].chars().next().map_or(0, char::len_utf8);
+        match (is_item(self.line), is_item(beside)) {
+            (false, true) => {
+                let inner = spaces(indentation(last) + if is_item(last) { 2 } else { 0 });
+                let message = "the lines above it at this indentation begin with `- `, and this one does not";
+                let help = format!("begin it with `- `; or indent it by {inner}, if it belongs to the item above");
+                Some(Trouble::new(message, first).help(help))
+            }
+            (true, false) => {
+                let message = "this line begins with `- `, and the lines above it at this indentation do not";
+                Some(Trouble::new(message, first).help("begin all of them with `- `, or none"))
+            }
+            _ => None,
+        }
+    }
+
     /// Explains a tab in the indentation of this line or the next one with something in it.
     fn tab(&self) -> Option<Trouble> {
         let mut start = self.start;
@@ -143,8 +241,7 @@ impl<'t> Spot<'t> {
     fn no_space(&self) -> Option<Trouble> {
         let line = self.line.trim_start_matches([' ', '-']);
         let (key, value) = line.split_once(':')?;
-        let is_key = !key.is_empty() && key.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter));
-        (is_key && !value.is_empty() && !value.starts_with(' ')).then(|| {
+        (is_name(key) && !value.is_empty() && !value.starts_with(' ')).then(|| {
             let colon = self.start + (self.line.len() - line.len()) + key.len();
             Trouble::new("a space is missing after the colon", colon..colon + 1)
                 .help(format!("write `{key}: {}`", value.trim()))
@@ -212,6 +309,10 @@ fn until_brace(text: &str) -> &str {
     };
     let end = text.char_indices().find(ends).map_or(text.len(), |(end, _)| end);
     text[..end].trim_end()
+}
+
+fn is_name(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter))
 }
 
 fn indentation(line: &str) -> usize {

@@ -77,9 +77,24 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     }
 }
 
+/// Returns what is called by a name here that other tools have for it.
+fn usual_word(target: &str) -> Option<&'static str> {
+    match target.to_ascii_lowercase().as_str() {
+        "human" | "person" | "ask" | "manual" | "escalate" | "approval" => Some("gate"),
+        "fail" | "abort" | "exit" | "error" => Some("stop"),
+        "done" | "finish" | "complete" => Some("end"),
+        "continue" => Some("next"),
+        _ => None,
+    }
+}
+
 fn report(target: &str, pointer: &str, usable: &[&str], findings: &mut RuleFindings<'_>) {
-    let help = match closest(target, usable) {
-        Some(close) => format!("did you mean `{close}`?"),
+    let meant = closest(target, usable).or_else(|| usual_word(target).filter(|word| usable.contains(word)));
+    let help = match meant {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None if usable.contains(&"gate") && target == "retry" => {
+            "an agent tries again by itself: `retry: {max_retries: 2}`; name a phase, `gate` or `stop` here".to_owned()
+        }
         None => format!("use one of: {}", distinct(usable).join(", ")),
     };
     findings.add(pointer, format!("unknown phase `{}`", excerpt(target)), help);

@@ -1,7 +1,7 @@
 //! Work that can only be sent back by a verdict that nobody asks for.
 
 use super::RuleFindings;
-use crate::wire::{join, same_word};
+use crate::wire::{closest, join, same_word};
 use crate::workflow::{FlowStep, WorkflowCase, Within};
 
 rule! {
@@ -54,7 +54,8 @@ fn goes_back<'c>(case: &'c WorkflowCase<'_>, step: usize) -> Option<&'c str> {
 fn is_silent(step: &FlowStep<'_>) -> bool {
     let phase = step.phase;
     let is_asked = match &phase.kind {
-        Some(kind) => ["review", "validate", "parallel"].iter().any(|known| same_word(known, kind)),
+        // What is nearly one of these is reported as a misspelling.
+        Some(kind) => closest(kind, &["review", "validate", "parallel"]).is_some(),
         // Without a kind the name says it, as in the task dialect.
         None => same_word(phase.id(), "validate"),
     };

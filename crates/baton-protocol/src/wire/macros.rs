@@ -80,7 +80,7 @@ macro_rules! wire {
                         && let Some((meant, node)) = reader.unknown_member(&name, node, Self::MEMBERS)
                         && !this.has_member(meant)
                     {
-                        this.fill_member(meant, node, reader);
+                        reader.assume(meant, |reader| this.fill_member(meant, node, reader));
                     }
                 }
                 Some(this)

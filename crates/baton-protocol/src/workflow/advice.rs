@@ -99,11 +99,29 @@ fn instead(place: &str, written: &Node<'_>) -> Option<String> {
         ("pass_when", Node::Number(_) | Node::Plain(_)) => {
             return Some(format!("write it like this: `{{at_least: {}}}`", number(written)?));
         }
+        ("on_failure" | "next", Node::List(_)) => return Some("name one phase".to_owned()),
+        ("agent", Node::Object(_)) => {
+            return Some(
+                "define it at the top, under `agents`, and write its name here: `agent: developer`".to_owned(),
+            );
+        }
+        ("agent", Node::List(agents)) => {
+            let member = |agent: &Node<'_>| agent.as_text().map(|name| format!("{{id: {name}, agent: {name}}}"));
+            let members: Vec<String> = agents.iter().filter_map(member).collect();
+            return Some(format!("one agent works in a phase; several work in `parallel: [{}]`", members.join(", ")));
+        }
         ("env", _) => return Some("write it like this: `[HOME, AWS_*]`".to_owned()),
         ("foreach", Node::List(_)) => {
             return Some("write an expression that gives a list: `inputs.tools`, or `\"['one', 'two']\"`".to_owned());
         }
         _ => {}
+    }
+    if let (Node::Object(members), Some(list)) = (written, place.strip_suffix("/#"))
+        && ["items", "constraints", "success_criteria", "writes"].iter().any(|name| list.ends_with(name))
+        && let [(name, value)] = &members[..]
+    {
+        let value = value.as_text().map(|value| format!(" {value}")).unwrap_or_default();
+        return Some(format!("put a text with `: ` in it in quotes: `\"{name}:{value}\"`"));
     }
     if let Some(profile) = text.and_then(Profile::parse).filter(|_| place.ends_with("/agents/*")) {
         return Some(format!("write it like this: `{{profile: {}}}`", profile.as_str()));
@@ -145,13 +163,26 @@ fn foreign(place: &str, name: &str) -> Option<Foreign> {
         }
         "on_failure" if place.is_empty() => Explained("each phase has its own `on_failure`"),
         "name" | "key" if is_phase => Renamed("id"),
-        "description" if is_phase => Renamed("title"),
         "prompt" | "instructions" | "instruction" | "goal" if is_phase => Renamed("task"),
         "if" | "condition" | "only_if" if is_phase => Renamed("when"),
         "run" | "command" | "cmd" | "script" | "shell" if is_phase => Renamed("check"),
         "agents" | "assignee" | "uses" if is_phase => Renamed("agent"),
         "on_success" | "then" | "goto" if is_phase => Renamed("next"),
         "on_error" | "on_fail" | "otherwise" | "else" if is_phase => Renamed("on_failure"),
+        "description" if is_phase => Explained("`task` tells the agent what to do; `title` says what it is for"),
+        "max_iterations" | "iterations" | "max_visits" | "max_loops" if is_phase => Renamed("visits"),
+        "output" | "outputs" | "produces" | "artifacts" | "files" if is_phase => Explained(
+            "`writes` lists the files that it may change: `writes: [docs/**]`; `deliverable` says what is wanted",
+        ),
+        "reads" | "context" | "read" if is_phase => {
+            Explained("agents may read the whole workspace; name in `task` what matters")
+        }
+        "budget" | "max_cost" | "cost_limit" if place.is_empty() || is_phase => {
+            Explained("the limits of a workflow are at its top: `limits: {cost: 5}`")
+        }
+        "question" | "message" | "prompt" if place.ends_with("/gate") => {
+            Explained("write what a person is to look at: `items: [Is the text ready?]`")
+        }
         "retries" | "max_retries" => Explained("write `retry: {max_retries: 3}`"),
         "approval" | "approve" | "requires_approval" if is_phase => Renamed("review"),
         "depends_on" | "dependson" | "needs" | "after" | "requires" | "dependencies" if is_phase => Explained(ORDER),
@@ -161,8 +192,10 @@ fn foreign(place: &str, name: &str) -> Option<Foreign> {
             Explained("a profile gets it as an argument: `{profile: claude, arguments: [--model, opus]}`")
         }
         "run" | "cmd" | "script" | "exec" if place.ends_with("/agents/*") => Renamed("command"),
-        "args" if place.ends_with("/agents/*") => Renamed("arguments"),
-        "description" | "system_prompt" if place.ends_with("/agents/*") => Renamed("role"),
+        "args" if place.ends_with("/agents/*") => Explained(
+            "the arguments of a `command` are part of it: `command: [./agent.sh, --fast]`; a profile has `arguments`",
+        ),
+        "description" | "system" | "system_prompt" | "persona" if place.ends_with("/agents/*") => Renamed("role"),
         "environment" => Renamed("env"),
         "command" | "cmd" if place.ends_with("/verify/#") || place.ends_with("/checks/#") => Renamed("run"),
         "type" if place.ends_with("/inputs/*") => Explained("inputs have no type; say in `description` what is wanted"),
@@ -189,8 +222,12 @@ mod tests {
     fn fields_of_other_tools_are_not_fields_here_and_lead_to_ones_that_are() {
         let places: [(&str, &[&str], &[&str]); 4] = [
             ("", Workflow::MEMBERS, &["steps", "jobs", "params", "id", "environment"]),
-            ("/agents/*", AgentFields::MEMBERS, &["run", "args", "system_prompt", "skills", "environment"]),
-            ("/phases/#", Phase::MEMBERS, &["name", "prompt", "if", "run", "then", "on_error", "approval", "skills"]),
+            ("/agents/*", AgentFields::MEMBERS, &["run", "system", "system_prompt", "skills", "environment"]),
+            (
+                "/phases/#",
+                Phase::MEMBERS,
+                &["name", "prompt", "if", "run", "then", "on_error", "approval", "skills", "max_iterations"],
+            ),
             ("/phases/#/verify/#", CheckFields::MEMBERS, &["command", "environment"]),
         ];
         for (place, known, names) in places {

@@ -22,11 +22,17 @@ pub struct WorkflowReading {
     pub empty: Vec<String>,
     /// Where something could not be read that is like what was found before it.
     pub unsaid: Vec<String>,
+    /// Members that were meant by unknown names: the structure that they are in, and what they are called.
+    pub assumed: Vec<(String, &'static str)>,
     /// What the comments of the file allow, with their reasons.
     pub permissions: Vec<Permission>,
     /// Whether the file could be parsed, so that findings can point into it.
     pub parsed: bool,
 }
+
+/// What to do about a workflow that is not JSON although it begins like it.
+const IN_JSON: &str =
+    "put names and texts in double quotes, and a comma between two members but not after the last one";
 
 /// Reads a workflow file. Never fails: what cannot be read is a finding.
 pub fn read(bytes: &[u8]) -> WorkflowReading {
@@ -69,7 +75,10 @@ impl WorkflowReading {
         }
         let node = block.parse().map_err(|trouble| {
             let span = block.span_to_file(trouble.span.clone());
-            Trouble { span, ..trouble }
+            // What helps with a report of an agent does not help whoever writes a workflow.
+            let is_for_reports = |help: &String| help.contains("the agent");
+            let help = trouble.help.map(|help| if is_for_reports(&help) { IN_JSON.to_owned() } else { help });
+            Trouble { span, help, message: trouble.message }
         })?;
         self.parsed = true;
         if node == Node::Null {
@@ -81,6 +90,7 @@ impl WorkflowReading {
         self.empty =
             reader.residue.into_iter().filter(|(_, value)| is_empty(value)).map(|(pointer, _)| pointer).collect();
         self.unsaid = reader.unsaid;
+        self.assumed = reader.assumed;
         self.findings.append(reader.findings);
         self.judge_allowances();
         self.take_comments(&block, offset);

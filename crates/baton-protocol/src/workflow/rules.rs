@@ -63,6 +63,18 @@ impl<'a> WorkflowCase<'a> {
     }
 }
 
+/// Returns whether a finding is about a member that nobody has written: the answer to the unknown name that stands in its place
+/// has said so, and the two may contradict each other.
+fn is_about_assumed(finding: &diagnostic::Finding, assumed: &[(String, &str)]) -> bool {
+    let pointer = finding.place.pointer();
+    assumed.iter().any(|(structure, meant)| {
+        let Some(below) = pointer.strip_prefix(structure.as_str()) else { return false };
+        let mut parts = below.split('/').skip(1);
+        let is_it = parts.next() == Some(*meant);
+        is_it || parts.next().is_none() && finding.message.contains(&format!("`{meant}`"))
+    })
+}
+
 /// Judges a reading of `bytes`.
 pub fn judge(bytes: &[u8], reading: &WorkflowReading, files: Option<&dyn Files>, settings: &Settings) -> Judgement {
     let mut findings: diagnostic::Findings = reading.findings.clone();
@@ -76,6 +88,7 @@ pub fn judge(bytes: &[u8], reading: &WorkflowReading, files: Option<&dyn Files>,
         let block = if reading.parsed { super::reading::block(bytes).ok() } else { None };
         let positions = Positions::of(bytes, block.as_ref(), &findings);
         drop_consequences(&mut findings, while_reading, settings);
+        findings.retain(|finding| !is_about_assumed(finding, &reading.assumed));
         judgement.conclude(
             findings,
             &positions,
