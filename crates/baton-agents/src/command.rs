@@ -31,7 +31,7 @@ use crate::ReachFault;
 use crate::confinement::{Bounds, Ground, MisplacedFolder, OURS};
 use crate::process::{
     Cage, Environment, FENCE, GRACE, HANDOFF, Launch, Launcher, Mark, ProcessEnd, RUN, ResourceLimits, Sink,
-    TimeLimits, WORKSPACE, not_started, permanent, size,
+    TimeLimits, WORKSPACE, not_started, permanent, size, without_script,
 };
 use crate::profile::{self, EventStream, Recipe, TurnStart};
 pub use acknowledgment::AcknowledgmentFile;
@@ -131,12 +131,16 @@ impl CommandAgent {
         let is_path = launch.program.components().count() > 1;
         let program = if is_path { job.workspace.join(&launch.program) } else { launch.program.clone() };
         let environment = launch.environment.clone();
+        let arguments = launch.arguments.clone();
         let limits = TimeLimits { whole: job.timeout.or(self.timeout), silence: self.silence, grace: self.grace };
         let running = self.launcher.run_within(launch, limits);
         let ended = tokio::select! {
             ended = running => ended.map_err(|error| not_started(&program, &error))?,
             never = tell(AcknowledgmentFile::of(&files), updates) => match never {},
         };
+        if let Some(failure) = without_script(&ended, &program, &arguments) {
+            return Err(failure);
+        }
         let asked = answer::AskedCommand {
             job,
             files: &files,

@@ -63,7 +63,11 @@ impl Files for Folder {
     }
 
     fn has_program(&self, program: &str) -> bool {
-        if program.contains('/') { self.0.join(program).is_file() } else { ["sh", "cargo", "git"].contains(&program) }
+        if program.contains('/') {
+            self.0.join(program).is_file()
+        } else {
+            ["sh", "cargo", "git", "python3"].contains(&program)
+        }
     }
 
     fn has_variable(&self, name: &str) -> bool {

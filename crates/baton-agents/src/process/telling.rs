@@ -7,6 +7,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use baton_engine::failure::{Code, CommandStream, Failure, Transience};
+use baton_protocol::workflow::is_interpreter;
 
 use super::ProcessEnd;
 
@@ -45,6 +46,20 @@ impl ProcessEnd {
             ProcessEnd::Lost(error) => failed(Code::processing_error(), format!("the command was lost: {error}")),
         }
     }
+}
+
+/// With what interpreters end that cannot read their script.
+const NO_SCRIPT: [i32; 2] = [1, 2];
+
+/// Returns the failure of an interpreter that did not find its script; it will not find it in the next attempt either.
+pub(crate) fn without_script(ended: &ProcessEnd, program: &Path, arguments: &[String]) -> Option<Failure> {
+    let ProcessEnd::Exited { status, stdout, tail } = ended else { return None };
+    let script = arguments.first().filter(|script| !script.starts_with('-'))?;
+    let is_one = is_interpreter(program.to_str()?) && status.code().is_some_and(|code| NO_SCRIPT.contains(&code));
+    let says_so = |line: &str| line.contains(script.trim_start_matches("./")) && line.contains("No such file");
+    let mut lines = tail.lines().filter(|line| !line.trim().is_empty());
+    let is_missing = is_one && lines.next().is_some_and(says_so) && lines.next().is_none();
+    is_missing.then(|| for_good(ended_badly(Code::dependency_missing(), *status, stdout, tail)))
 }
 
 /// The failure when a program could not be started.

@@ -132,6 +132,12 @@ fn missing_program_stays_missing() {
         assert_eq!((failure.code.as_str(), failure.chance), ("DEPENDENCY_MISSING", Transience::Permanent), "{failure}");
     }
     assert!(of(&["./broken.sh"]).message.ends_with("its interpreter is missing"));
+    for words in [&["sh", "agents/nix.sh"][..], &["sh", "./nix.sh", "one"], &["python3", "agents/nix.py"]] {
+        let failure = of(words);
+        assert_eq!((failure.code.as_str(), failure.chance), ("DEPENDENCY_MISSING", Transience::Permanent), "{failure}");
+    }
+    let failure = bench.failure("cat input.txt");
+    assert_eq!(failure.chance, Transience::Transient, "somebody may still write it: {failure}");
     let failure = bench.failure("no-such-program");
     assert_eq!((failure.code.as_str(), failure.chance), ("DEPENDENCY_MISSING", Transience::Permanent), "{failure}");
     assert!(failure.message.contains("127"), "{failure}");

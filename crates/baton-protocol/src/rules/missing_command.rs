@@ -3,14 +3,15 @@
 use super::RuleFindings;
 use crate::surroundings::PathState;
 use crate::wire::join;
-use crate::workflow::{WorkflowCase, CommandLine, Files, Profile};
+use crate::workflow::{CommandLine, Files, Profile, WorkflowCase, is_interpreter};
 
 rule! {
     /// ## What it checks
     /// Whether the programs that a workflow file names without a path, in commands that are lists and by `profile`, can
     /// be found on this machine. Only paths that begin with `./` or `../` are relative to the workflow file. A program
     /// or an argument such as `agents/developer.sh` means a file in the workspace; the rule warns if it exists next to
-    /// the workflow file instead. Commands that are text for the shell are not checked.
+    /// the workflow file instead. It also warns if the script of an agent exists in neither place. Commands that are text
+    /// for the shell are not checked.
     ///
     /// It is a warning: the workflow may run on another machine.
     ///
@@ -46,6 +47,11 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
         }
     }
     for (name, agent) in case.workflow.agents.iter() {
+        if let Some(CommandLine::Program(words)) = &agent.command {
+            judge_script(files, &join(&join("/agents", name), "command"), words, findings);
+        }
+    }
+    for (name, agent) in case.workflow.agents.iter() {
         programs.extend(agent.profile.map(|profile| (join(&join("/agents", name), "profile"), Profile::as_str(profile))));
     }
     let is_name = |program: &str| !program.is_empty() && !program.contains(['/', '\\']);
@@ -62,19 +68,41 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
 
 /// Warns of a file that is beside the workflow, but is looked for in the workspace.
 fn judge_paths(files: &dyn Files, pointer: &str, words: &[String], findings: &mut RuleFindings<'_>) {
-    let is_dotted = |word: &str| ["./", "../", "/", "-"].iter().any(|begin| word.starts_with(begin));
+    // At the start of a command `./` means the folder of the workflow file.
+    let begins: [&[&str]; 2] = [&["./", "../", "/", "-"], &["/", "-"]];
+    let is_found = |index: usize, word: &str| begins[index.min(1)].iter().any(|begin| word.starts_with(begin));
     let is_elsewhere = |word: &str| matches!(files.look(word), PathState::File { .. }) && !files.is_in_workspace(word);
     for (index, word) in words.iter().enumerate() {
         // A program without a path is searched for, wherever it stands.
         let is_searched_for = index == 0 && !word.contains('/');
-        if word.is_empty() || is_searched_for || is_dotted(word) || !is_elsewhere(word) {
+        if word.is_empty() || is_searched_for || is_found(index, word) || !is_elsewhere(word) {
             continue;
         }
         let help = match index {
             0 => format!("write `./{word}`"),
-            _ => format!("make it executable and start it itself: `[./{word}]`; or copy it into the workspace"),
+            _ => {
+                let path = word.trim_start_matches("./");
+                format!("make it executable and start it itself: `[./{path}]`; or copy it into the workspace")
+            }
         };
         let message = format!("`{word}` is beside the workflow file, but it is searched for in the workspace");
         return findings.add(&format!("{pointer}/{index}"), message, help);
+    }
+}
+
+/// Warns of an agent whose script exists nowhere. Other commands may run what an agent has yet to write.
+fn judge_script(files: &dyn Files, pointer: &str, words: &[String], findings: &mut RuleFindings<'_>) {
+    let is_found = |path: &str| matches!(files.look(path), PathState::File { .. }) || files.is_in_workspace(path);
+    let (index, script) = match words {
+        [program, ..] if program.contains('/') && !program.starts_with(['.', '/']) => (0, program),
+        [program, script, ..] if is_interpreter(program) && script.contains('/') && !script.starts_with('-') => (1, script),
+        _ => return,
+    };
+    if !is_found(script) {
+        findings.add(
+            &format!("{pointer}/{index}"),
+            format!("`{script}` does not exist in the workspace"),
+            "start the script itself, with its path from the folder of the workflow file: `[./agents/developer.sh]`",
+        );
     }
 }

@@ -38,7 +38,10 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
                 PathState::File { .. } => {
                     (format!("`{program}` is not executable"), "make it so with `chmod +x`, or start it with its interpreter")
                 }
-                _ => (format!("the program `{program}` does not exist"), "`./` is the folder of the workflow file"),
+                _ if is_several_words(files, program) => {
+                    (format!("the program `{program}` does not exist"), "each argument is an item of its own: `[./agent.sh, --fast]`")
+                }
+                _ => (format!("the program `{program}` does not exist"), "`./` means the folder of the workflow file"),
             };
             findings.add(&format!("{pointer}/0"), message, help);
         }
@@ -46,6 +49,11 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     for (pointer, path, want) in named(case) {
         judge(files, &pointer, &path, want, findings);
     }
+}
+
+/// Returns whether a program is named together with its arguments.
+fn is_several_words(files: &dyn Files, program: &str) -> bool {
+    program.split_once(' ').is_some_and(|(first, _)| files.has_program(first))
 }
 
 /// Returns whether a program is named by a path that does not depend on where it is started.

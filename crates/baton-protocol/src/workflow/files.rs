@@ -21,6 +21,16 @@ pub trait Files {
     fn nested(&self, path: &str) -> Option<NestedWorkflow>;
 }
 
+/// Returns whether a program runs the script that its first argument names, such as `sh` or `python3`.
+pub fn is_interpreter(program: &str) -> bool {
+    let name = program
+        .rsplit('/')
+        .next()
+        .unwrap_or(program)
+        .trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    ["sh", "bash", "dash", "zsh", "ksh", "python", "perl", "ruby", "node", "deno", "bun", "php"].contains(&name)
+}
+
 /// A workflow that runs as a phase of another one.
 #[derive(Debug)]
 pub struct NestedWorkflow {

@@ -95,7 +95,7 @@ fn mistakes_are_shown_with_their_line_and_help() {
     2 | agents: {writer: {command: [./writer.sh]}}
       |                             ^^^^^^^^^^^
       |
-      = help: `./` is the folder of the workflow file
+      = help: `./` means the folder of the workflow file
 
     error[unknown-agent]: unknown agent `writter`
      --> bad/workflow.yaml:4:24
