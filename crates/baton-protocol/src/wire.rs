@@ -161,11 +161,18 @@ impl Reader {
         self.wrong_value(self.should_be(expected, node.kind()), help, node);
     }
 
-    /// Reports a value that should be a structure and keeps it. A text that stands for its only required member is shown as
-    /// that member.
-    pub fn wrong_structure(&mut self, expected: &str, required: &[(&str, &str)], node: Node<'_>) {
-        let help = match (&node, required) {
-            (Node::Text(text), [(name, _)]) if self.advice.is_none() => {
+    /// Reports a value that should be a structure and keeps it. A text that stands for its only required member, or for the
+    /// one that the list is named after, is shown as that member.
+    pub fn wrong_structure(&mut self, expected: &str, required: &[(&str, &str)], known: &[&str], node: Node<'_>) {
+        let names =
+            self.path.iter().rev().filter_map(|token| if let Token::Name(name) = token { Some(name) } else { None });
+        let singular = names.take(1).find_map(|list| list.strip_suffix('s'));
+        let meant = match required {
+            [(name, _)] => Some(*name),
+            _ => known.iter().copied().find(|name| Some(*name) == singular),
+        };
+        let help = match (&node, meant) {
+            (Node::Text(text), Some(name)) if self.advice.is_none() => {
                 Some(format!("write {} in its place", json!({ *name: excerpt(text) })))
             }
             _ => self.right_type(expected, &node),
@@ -236,13 +243,6 @@ impl Reader {
         recovered
     }
 
-    /// Keeps a member that belongs to the dialect but not to this document, without a word.
-    pub fn keep_member(&mut self, name: &str, node: Node<'_>) {
-        self.path.push(Token::Name(Cow::Owned(name.to_owned())));
-        self.keep(node.into_json());
-        self.path.pop();
-    }
-
     /// Fills a member that was written under an unknown name. What is wrong with its value is not said before its author has
     /// agreed that this member was meant.
     pub(crate) fn assume<T>(&mut self, meant: &'static str, fill: impl FnOnce(&mut Reader) -> T) {
@@ -251,6 +251,13 @@ impl Reader {
         let within = std::mem::replace(&mut self.findings, before).into_vec();
         self.unsaid.extend(within.into_iter().map(|finding| finding.place.pointer().to_owned()));
         self.assumed.push((self.pointer(), meant));
+    }
+
+    /// Keeps a member that belongs to the dialect but not to this document, without a word.
+    pub fn keep_member(&mut self, name: &str, node: Node<'_>) {
+        self.path.push(Token::Name(Cow::Owned(name.to_owned())));
+        self.keep(node.into_json());
+        self.path.pop();
     }
 
     /// Chooses between two spellings of a member; if they disagree, the second stays as residue.

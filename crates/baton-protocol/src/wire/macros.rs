@@ -67,7 +67,7 @@ macro_rules! wire {
 
             fn read(node: $crate::tree::Node<'_>, reader: &mut $crate::wire::Reader) -> Option<Self> {
                 let $crate::tree::Node::Object(members) = node else {
-                    reader.wrong_structure(Self::EXPECTED, Self::required(), node);
+                    reader.wrong_structure(Self::EXPECTED, Self::required(), Self::MEMBERS, node);
                     return None;
                 };
                 reader.require_of(Self::required(), Self::MEMBERS, &members);
