@@ -76,6 +76,10 @@ pub struct PlayedWay {
     pub said: String,
     /// Where it went: a phase, `human`, `end`, `stop`, an agent.
     pub to: String,
+    /// The phases that were left out on the way.
+    pub skipped: Vec<String>,
+    /// The group whose member ended with `end` or `stop`; without one that was the end of the run.
+    pub group: Option<String>,
 }
 
 /// Why a workflow cannot be played.
@@ -247,27 +251,32 @@ impl Playing {
         // What was before the last fork was looked at with the way that it was said on; groups end later.
         let is_new =
             |(place, tracked): &(usize, &TrackedHandoff)| *place >= scene.forked_at || tracked.step.role == Role::Group;
+        let group = |tracked: &TrackedHandoff| {
+            let within = run.find(tracked.step.within.as_ref()?).filter(|group| group.step.role == Role::Group)?;
+            // A person who says stop means the run.
+            let is_members = !matches!(tracked.step.role, Role::Failure | Role::Limit);
+            is_members.then(|| pretence::declared(&run.definition, &within.step.phase))
+        };
         let handoffs = run.handoffs().enumerate().filter(is_new).map(|(_, tracked)| tracked);
         for tracked in handoffs.filter(|tracked| tracked.step.role != Role::Run) {
             let path = pretence::declared(&run.definition, &tracked.step.phase);
             self.reached.insert(path.clone());
             let Some(route) = &tracked.route else { continue };
             let to = pretence::declared(&run.definition, &route.to);
+            let skipped = route.skipped.iter().map(|skipped| skipped.phase.clone()).collect();
+            let group = group(tracked).filter(|_| matches!(to.as_str(), "end" | "stop"));
+            let way = |said: String, to: String| PlayedWay { said, to, skipped, group };
             let way = match (scene.said.get(&tracked.handoff.id), tracked.step.role) {
                 (_, Role::Delegation | Role::Escalation) => {
                     let reason = tracked.step.about.as_ref().and_then(|about| scene.reasons.get(about));
                     let said = Line::Blocked(reason.cloned().unwrap_or_default()).words();
-                    (3, PlayedWay { said, to: tracked.handoff.terms.to.clone() })
+                    (3, way(said, tracked.handoff.terms.to.clone()))
                 }
-                (Some(line), Role::Failure | Role::Limit) => {
-                    (4, PlayedWay { said: format!("after a failure: {}", line.words()), to })
-                }
-                (Some(line @ (Line::Fails | Line::SaysNo | Line::Rejects)), _) => {
-                    (2, PlayedWay { said: line.words(), to })
-                }
-                (Some(line), _) => (1, PlayedWay { said: line.words(), to }),
-                (None, _) if tracked.passed() => (1, PlayedWay { said: "passed".to_owned(), to }),
-                (None, _) => (2, PlayedWay { said: NOT_PASSED.to_owned(), to }),
+                (Some(line), Role::Failure | Role::Limit) => (4, way(format!("after a failure: {}", line.words()), to)),
+                (Some(line @ (Line::Fails | Line::SaysNo | Line::Rejects)), _) => (2, way(line.words(), to)),
+                (Some(line), _) => (1, way(line.words(), to)),
+                (None, _) if tracked.passed() => (1, way("passed".to_owned(), to)),
+                (None, _) => (2, way(NOT_PASSED.to_owned(), to)),
             };
             self.ways.entry(path).or_default().insert(way);
         }
@@ -447,9 +456,20 @@ routes:
             assert!(ways.iter().any(|way| way == "not passed → build"), "{group}: {ways:?}");
             assert!(ways.iter().any(|way| way.starts_with("passed → ")), "{group}: {ways:?}");
         }
+        let member = played.phases.iter().find(|phase| phase.path == "vote/a").expect("a phase");
+        let ends = |way: &&PlayedWay| matches!(way.to.as_str(), "end" | "stop") && !way.said.starts_with("after");
+        assert!(member.ways.iter().filter(ends).all(|way| way.group.as_deref() == Some("vote")), "{member:?}");
         assert!(ways(&played, "vote/a").iter().any(|way| way.starts_with("verdict: WAIVED")), "{played:?}");
         assert_eq!(played.untried, ["w: route 2 (status partial)"]);
         assert!(!played.is_cut && played.plays < 300, "{}", played.plays);
+    }
+
+    #[test]
+    fn ways_around_a_phase_with_a_condition_name_it() {
+        let text = "name: w\nagents: {dev: {queue: true}}\ninputs: {x: {}}\nphases: [{id: a, agent: dev}, {id: b, agent: dev, when: inputs.x}, {id: c, agent: dev}]\n";
+        let played = played(text);
+        let around = played.phases[0].ways.iter().find(|way| way.said == "done" && way.to == "c").expect("a way");
+        assert_eq!(around.skipped, ["b"]);
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) fn show(definition: &Definition, as_json: bool, output: &Output) -> R
     let reached = played.phases.len() - missed.len();
     let ways: usize = played.phases.iter().map(|phase| phase.ways.len()).sum();
     let (phases, runs) = (counted(played.phases.len(), "phase"), counted(played.plays, "run"));
-    output.note(&format!("\nreached {reached} of {phases} and {} in {runs}", counted(ways, "way")));
+    output.note(&format!("\nreached {reached} of {phases} and {} in {runs}", counted(ways, "transition")));
     for (ending, count) in &played.endings {
         output.note(&format!("{} ended: {ending}", counted(*count, "run")));
     }
@@ -47,11 +47,21 @@ pub(super) fn show(definition: &Definition, as_json: bool, output: &Output) -> R
 
 fn row(path: &str, who: &str, way: Option<&PlayedWay>, phase: &PlayedPhase) -> Vec<String> {
     let (said, to) = match way {
-        Some(way) => (way.said.clone(), way.to.clone()),
+        Some(way) => (way.said.clone(), goes_to(way)),
         None if phase.is_reached => (String::new(), String::new()),
         None => ("never reached".to_owned(), String::new()),
     };
     vec![path.to_owned(), who.to_owned(), said, to]
+}
+
+/// Says where a way leads: what ends a member of a group does not end the run.
+fn goes_to(way: &PlayedWay) -> String {
+    let to = match (&way.group, way.to.as_str()) {
+        (Some(group), "end") => format!("end of {group}"),
+        (Some(group), _) => format!("counts against {group}"),
+        (None, to) => to.to_owned(),
+    };
+    if way.skipped.is_empty() { to } else { format!("{to}, without {}", way.skipped.join(", ")) }
 }
 
 fn missed(played: &Playthrough) -> impl Iterator<Item = &str> {
@@ -64,7 +74,7 @@ fn is_sound(played: &Playthrough) -> bool {
 }
 
 fn written(played: &Playthrough) -> Value {
-    let way = |way: &PlayedWay| json!({ "said": way.said, "to": way.to });
+    let way = |way: &PlayedWay| json!({ "said": way.said, "to": way.to, "skipped": way.skipped, "group": way.group });
     let phase = |phase: &PlayedPhase| {
         let ways: Vec<Value> = phase.ways.iter().map(way).collect();
         json!({ "path": phase.path, "who": phase.who, "reached": phase.is_reached, "ways": ways })
