@@ -1,6 +1,7 @@
 //! Identifiers: those of handoffs and runs. They become file names, so only what is safe as one is an identifier. A copy
 //! shares the text: every event, row and document names several.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -57,6 +58,12 @@ macro_rules! id {
             /// Returns the identifier as text.
             pub fn as_str(&self) -> &str {
                 &self.0
+            }
+
+            /// Returns the identifier as a word of a shell, for a command that somebody copies.
+            pub fn in_shell(&self) -> Cow<'_, str> {
+                // Only a zero byte cannot be quoted, and no identifier has one.
+                shlex::try_quote(&self.0).unwrap_or(Cow::Borrowed(&self.0))
             }
         }
 
@@ -127,6 +134,11 @@ mod tests {
             assert!(HandoffId::parse(wrong).is_err(), "{wrong:?}");
         }
         assert_eq!(HandoffId::parse("hoff-1").expect("safe").as_str(), "hoff-1");
+        let in_shell = |id: &str| HandoffId::parse(id).expect("safe").in_shell().into_owned();
+        assert_eq!(
+            (in_shell("r.plan.1"), in_shell("r.Plan it.1")),
+            ("r.plan.1".to_owned(), "'r.Plan it.1'".to_owned())
+        );
         for wrong in ["", "../x", "a b", "A;rm", "$(x)", "it's", "a*", &"a".repeat(41)] {
             assert!(RunId::chosen(wrong).is_err(), "{wrong:?}");
         }

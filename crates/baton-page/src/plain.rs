@@ -158,7 +158,7 @@ pub fn inbox(list: &InboxList<'_>, now: Timestamp) -> String {
         if !question.choices.is_empty() {
             text.push_str(&format!("  choices: {}\n", choice_words(&question.choices).join(", ")));
         }
-        text.push_str(&format!("  baton show {}\n", question.handoff));
+        text.push_str(&format!("  baton show {}\n", question.handoff.in_shell()));
     }
     if list.more > 0 {
         text.push_str(&format!("and {} more\n", list.more));
@@ -193,7 +193,7 @@ pub fn question(handoff: &Handoff, question: &Question, now: Timestamp) -> Strin
     if !question.choices.is_empty() {
         text.push_str(&format!("\nchoices: {}\n", choice_words(&question.choices).join(", ")));
     }
-    text.push_str(&format!("\ndigest  {}\nbaton show {}\n", question.shown.0, question.handoff));
+    text.push_str(&format!("\ndigest  {}\nbaton show {}\n", question.shown.0, question.handoff.in_shell()));
     printable(&text)
 }
 

@@ -183,7 +183,10 @@ async fn at_terminal(
         let is_signed = handoff.terms.approval.as_ref().is_some_and(|rule| rule.signed) && !options.signing.is_wanted();
         let sign = if is_signed { " --sign" } else { "" };
         let store = options.store.repeated();
-        let hint = format!("`baton show {}{store}` shows it; then decide with --yes --shown DIGEST{sign}", handoff.id);
+        let hint = format!(
+            "`baton show {}{store}` shows it; then decide with --yes --shown DIGEST{sign}",
+            handoff.id.in_shell()
+        );
         return Err(CommandError::usage("not a terminal: a decision needs one, or --shown DIGEST --yes").hint(hint));
     }
     let Some(shown) = shown else {

@@ -80,7 +80,7 @@ pub(super) struct Material {
 /// Where an agent finds what was cut from its request. Claimants from the queue have no variables.
 fn whole_request(briefing: &Briefing<'_>) -> String {
     match (briefing.report_to, briefing.attempt_folder) {
-        (ReportTo::Queue { handoff, .. }, _) => format!("what `baton show {handoff} --documents` prints"),
+        (ReportTo::Queue { handoff, .. }, _) => format!("what `baton show {} --documents` prints", handoff.in_shell()),
         (_, "") => "the file named by BATON_REQUEST_FILE".to_owned(),
         (_, folder) => {
             let yaml = matches!(briefing.dialect, Dialect::Package);
@@ -92,7 +92,7 @@ fn whole_request(briefing: &Briefing<'_>) -> String {
 /// Where an agent finds what was cut from its notes.
 pub(super) fn whole_notes(briefing: &Briefing<'_>) -> String {
     match (briefing.report_to, briefing.attempt_folder) {
-        (ReportTo::Queue { handoff, .. }, _) => format!("what `baton show {handoff} --json` prints"),
+        (ReportTo::Queue { handoff, .. }, _) => format!("what `baton show {} --json` prints", handoff.in_shell()),
         (_, "") => "the file named by BATON_NOTES_FILE".to_owned(),
         (_, folder) => format!("{folder}/notes.json"),
     }

@@ -227,7 +227,7 @@ impl<'a> Page<'a> {
             report_to: report_to(briefing.report_to),
             claim: match briefing.report_to {
                 ReportTo::Queue { handoff, fence, lease_seconds } => {
-                    Some(ClaimView { id: handoff.as_str().into(), fence, lease_seconds })
+                    Some(ClaimView { id: handoff.in_shell().as_ref().into(), fence, lease_seconds })
                 }
                 ReportTo::Folder | ReportTo::Answer | ReportTo::File | ReportTo::Stdout | ReportTo::Either => None,
             },

@@ -276,9 +276,9 @@ fn tell_plainly(options: &Options, work: &ClaimedWork, session: &Session, output
     }
     if handoff.terms.acknowledge {
         let by = handoff.acknowledge_by().map(|by| format!(" by {by}, or it goes back")).unwrap_or_default();
-        output.note(&format!("acknowledge it{by}: baton ack {id} --fence {fence}"));
+        output.note(&format!("acknowledge it{by}: baton ack {} --fence {fence}", id.in_shell()));
     }
-    output.note(&format!("then: baton report {id} --fence {fence} FILE"));
+    output.note(&format!("then: baton report {} --fence {fence} FILE", id.in_shell()));
     Ok(())
 }
 

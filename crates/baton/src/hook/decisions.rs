@@ -68,7 +68,7 @@ fn decided(handoff: &Handoff, events: &[Event]) -> String {
     let text = text.or(decide.note.as_ref()).map(|text| format!(": {text}")).unwrap_or_default();
     let told = format!("{word} by {}{text}", decide.who());
     match told.char_indices().nth(CHARACTERS_MAX) {
-        Some((end, _)) => format!("{}… (the rest: baton show {})", &told[..end], handoff.id),
+        Some((end, _)) => format!("{}… (the rest: baton show {})", &told[..end], handoff.id.in_shell()),
         None => told,
     }
 }

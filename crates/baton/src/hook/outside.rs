@@ -187,7 +187,11 @@ impl<'a> Visit<'a> {
         Ok(match filed.state.name() {
             StateName::AwaitingPerson => {
                 decisions::wait_for(self.log.folder().map_err(unkept)?, &filed).map_err(unkept)?;
-                HookAnswer::Tell(format!("baton: {} waits for a person: baton show {}", self.agent(), filed.id))
+                HookAnswer::Tell(format!(
+                    "baton: {} waits for a person: baton show {}",
+                    self.agent(),
+                    filed.id.in_shell()
+                ))
             }
             _ => HookAnswer::Nothing,
         })
@@ -217,7 +221,7 @@ impl<'a> Visit<'a> {
         let agent = self.agent();
         Ok(HookAnswer::Tell(format!(
             "baton: {agent} ends after {BLOCKS_MAX} tries without a handoff that is accepted: baton show {}",
-            filed.id
+            filed.id.in_shell()
         )))
     }
 

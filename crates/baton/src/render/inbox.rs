@@ -102,7 +102,7 @@ pub(crate) fn command(question: &Question, store: &str) -> String {
 fn commands(question: &Question, store: &str) -> Vec<String> {
     let is_signed = question.approval.as_ref().is_some_and(|approval| approval.signed);
     let sign = if is_signed && question.reply != ExpectedReply::Clarification { " --sign" } else { "" };
-    let with = |verb: &str| format!("baton {verb} {}{sign}{store}", question.handoff);
+    let with = |verb: &str| format!("baton {verb} {}{sign}{store}", question.handoff.in_shell());
     match question.reply {
         ExpectedReply::Review => vec![with("approve"), with("reject"), with("ask")],
         // The agent that waits for the person can be asked, too.

@@ -34,10 +34,9 @@ impl From<Problem> for CommandError {
                 let mut error = refused(&refusal);
                 error.message = message;
                 match refusal {
-                    Refusal::Changed { .. } => error.hint(format!("look at it again: baton show {id}")),
-                    Refusal::NotAcknowledged { given } => {
-                        error.hint(format!("acknowledge the request first: baton ack {id} --fence {given}"))
-                    }
+                    Refusal::Changed { .. } => error.hint(format!("look at it again: baton show {}", id.in_shell())),
+                    Refusal::NotAcknowledged { given } => error
+                        .hint(format!("acknowledge the request first: baton ack {} --fence {given}", id.in_shell())),
                     _ => error,
                 }
             }
@@ -47,11 +46,11 @@ impl From<Problem> for CommandError {
                 CommandError::usage(message).hint(format!("name one of them: {}", ids.join(", ")))
             }
             Problem::ShownTooShort { id, .. } => {
-                CommandError::usage(message).hint(format!("`baton show {id}` prints the digest"))
+                CommandError::usage(message).hint(format!("`baton show {}` prints the digest", id.in_shell()))
             }
             Problem::NotOffered { id, why } => CommandError::usage(message).hint(match why.given {
                 Decision::Approve | Decision::Reject { .. } => {
-                    format!("choose with `baton answer {id} --choice WORD`: {}", why.choices.join(", "))
+                    format!("choose with `baton answer {} --choice WORD`: {}", id.in_shell(), why.choices.join(", "))
                 }
                 Decision::Answer { .. } | Decision::Ask { .. } => why.suggestion(),
             }),
