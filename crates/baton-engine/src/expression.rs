@@ -22,7 +22,7 @@ pub enum ExpressionFault {
     #[error("`{0}` does not exist")]
     NotThere(String),
     /// It goes on for ever.
-    #[error("{}it does not come to an end", in_line(*line))]
+    #[error("{}the loop is too long", in_line(*line))]
     Endless {
         /// The line of the template.
         line: Option<usize>,
@@ -170,6 +170,6 @@ mod tests {
         assert_snapshot!(wrong("a\n{{ inputs.nothing }}"), @"line 2: undefined value: `inputs.nothing` is undefined");
         assert_snapshot!(wrong("a\n\n{% if %}"), @"line 3: syntax error: unexpected end of block");
         assert_snapshot!(wrong("{% include '/etc/passwd' %}"), @"line 1: template not found: tried to include non-existing template '/etc/passwd'");
-        assert_snapshot!(wrong("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"), @"line 1: it does not come to an end");
+        assert_snapshot!(wrong("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"), @"line 1: the loop is too long");
     }
 }

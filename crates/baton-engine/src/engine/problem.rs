@@ -183,10 +183,11 @@ fn first_ids(ids: &[HandoffId]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// Names the state, unless the refusal does.
+/// Names the state, unless the refusal does, or it waits for whom the refusal is about.
 fn later_state(refusal: &Refusal, now: StateName) -> String {
     match refusal {
         Refusal::Over { state, .. } | Refusal::WrongState { state, .. } if *state == now => String::new(),
+        _ if matches!(now, StateName::Claimed | StateName::AwaitingPerson) => String::new(),
         _ => format!("; it is {now}"),
     }
 }

@@ -98,7 +98,7 @@ fn ended(handoff: &Handoff, lease: &Lease, at: Timestamp) -> Option<Failure> {
         let limit = seconds(terms.acknowledge_within_ms.unwrap_or_default());
         (Code::not_acknowledged(), format!("{worker} did not say within {limit} s that it understood"))
     } else if lease.until <= at {
-        (Code::timeout(), format!("{claimant} was not heard of for {} s", seconds(lease.length_ms)))
+        (Code::timeout(), format!("no heartbeat from {claimant} for {} s", seconds(lease.length_ms)))
     } else {
         return None;
     };

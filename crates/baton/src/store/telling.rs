@@ -23,10 +23,7 @@ impl Session {
         }
         output.data(&format!("{} {}\n", handoff.id, baton_views::handoff::state(handoff, self.now())))?;
         if handoff.approved {
-            let run = &handoff.run;
-            output.note(&format!(
-                "its files are checked once more, then the run continues; if it is not running: baton resume {run}"
-            ));
+            output.note("its files are checked once more, then the run continues");
         }
         Ok(())
     }

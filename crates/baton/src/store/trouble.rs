@@ -55,7 +55,7 @@ impl From<Problem> for CommandError {
                 Decision::Answer { .. } | Decision::Ask { .. } => why.suggestion(),
             }),
             Problem::NothingSaid { .. } => {
-                CommandError::usage(message).hint("a decision other than an approval needs words")
+                CommandError::usage(message).hint("say why with --note, or give the answer as text")
             }
             Problem::WrongKind { found, .. } | Problem::NoAnswer(NoAnswer::OtherKind(found)) => {
                 CommandError::no(message).hint(match found {

@@ -160,13 +160,13 @@ fn where_nothing_is_offered_nothing_is_chosen() {
     ");
     assert_snapshot!(given(&["ask", "HO-1", "Who pays?"]), @"
     --- stderr
-    error: HO-1: a person is asked for a decision: no agent can be asked; it is awaiting_person
+    error: HO-1: a person is asked for a decision: no agent can be asked
     --- exit 1
     ");
     // Words that nobody understands do not open a gate.
     assert_snapshot!(given(&["answer", "HO-1", "Go, but slowly"]), @"
     --- stderr
-    error: HO-1: not one of the choices: choose one of those offered, or approve or reject it; it is awaiting_person
+    error: HO-1: not one of the choices: choose one of those offered, or approve or reject it
     hint: `baton show` lists what can be chosen
     --- exit 1
     ");

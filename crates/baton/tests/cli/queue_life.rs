@@ -150,7 +150,7 @@ fn a_lost_lease_goes_to_the_next_and_the_late_report_is_refused() {
     assert!(second.stderr.contains("fence 2"), "{second}");
     assert_snapshot!(sandbox.baton(&["report", "csv-07.research", "--fence", "1", "report.json"]), @"
     --- stderr
-    error: csv-07.research: claim 1 was superseded by claim 2; it is claimed
+    error: csv-07.research: claim 1 was superseded by claim 2
     hint: the lease was lost; stop working on it, and claim again
     --- exit 1
     ");

@@ -46,7 +46,7 @@ fn a_run_is_shown_with_its_phases_and_what_waits() {
     state     waits for a person (1 question)
     workspace SANDBOX/desk
     logs      SANDBOX/desk/.baton/runs/letter-1
-    next      baton resume letter-1
+    next      baton answer letter-1.release.1, then baton resume letter-1
     ");
     let asked = rest.iter().skip_while(|line| !line.starts_with("running")).copied().collect::<Vec<_>>();
     assert_snapshot!(asked.join("\n"), @"

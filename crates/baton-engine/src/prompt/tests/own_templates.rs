@@ -58,7 +58,7 @@ fn a_fault_names_the_line() {
     assert_snapshot!(fault("a\n{{ taks }}"), @"the template cannot be rendered: line 2: undefined value: `taks` is undefined");
     assert_snapshot!(fault("{% include '../../secret' %}"), @"the template cannot be rendered: line 1: template not found: tried to include non-existing template '../../secret'");
     assert_snapshot!(fault("a\n\n{{ task"), @"the template cannot be rendered: line 3: syntax error: unexpected end of input, expected end of variable block");
-    assert_snapshot!(fault("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"), @"the template cannot be rendered: line 1: it does not come to an end");
+    assert_snapshot!(fault("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"), @"the template cannot be rendered: line 1: the loop is too long");
 }
 
 #[test]

@@ -44,7 +44,8 @@ pub(super) fn show(
         return Ok(Exit::Done);
     }
     let paint = output.paint();
-    let mut text = heading(&run, &standing, session, &store);
+    let asked: Vec<&Question> = waiting.iter().map(|(_, question)| question).collect();
+    let mut text = heading(&run, &standing, &asked, session, &store);
     text.push_str(&format!("\n{}", render::run::table(&summary, output.width())));
     let open: Vec<String> = run
         .open()
@@ -74,7 +75,7 @@ fn line(tracked: &TrackedHandoff, session: &Session, width: Option<usize>) -> St
     format!("{begin}{}\n", lines.join(&format!("\n{}", " ".repeat(indent))))
 }
 
-fn heading(run: &Run, standing: &RunStanding, session: &Session, store: &str) -> String {
+fn heading(run: &Run, standing: &RunStanding, asked: &[&Question], session: &Session, store: &str) -> String {
     let root = &run.root().handoff;
     let ended = root.state.finished_at().unwrap_or_else(|| session.now());
     let started = ago(run.started_at, session.now());
@@ -94,7 +95,12 @@ fn heading(run: &Run, standing: &RunStanding, session: &Session, store: &str) ->
         lines.insert(2, ("inputs", inputs.collect::<Vec<_>>().join(" ")));
     }
     if matches!(standing, RunStanding::Waiting(_) | RunStanding::Left) {
-        lines.push(("next", format!("baton resume {}{store}", run.id)));
+        let resume = format!("baton resume {}{store}", run.id);
+        lines.push(match asked {
+            [] => ("next", resume),
+            [only] => ("next", format!("{}, then {resume}", render::inbox::command(only, store))),
+            _ => ("next", format!("baton inbox{store}, then {resume}")),
+        });
     }
     lines.iter().map(|(label, text)| format!("{label:<9} {}\n", printable(text))).collect()
 }
