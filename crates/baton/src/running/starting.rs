@@ -188,11 +188,11 @@ pub(crate) fn command_to_start(begun: &Definition) -> Option<String> {
     let file = begun.folder.join(begun.file.as_ref()?);
     let quoted = |path: &Path| baton_host::quoted(&path.to_string_lossy());
     let mut command = format!("baton run {} --workspace {}", quoted(&file), quoted(&begun.workspace));
-    for (name, value) in &begun.inputs {
+    for (name, value) in begun.inputs.iter().filter(|(_, value)| !value.is_null()) {
         let declared = begun.workflow.inputs.get(name);
         if declared.is_none_or(|input| input.default.as_ref() != Some(value)) {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            command.push_str(&format!(" --input {}", baton_host::quoted(&format!("{name}={text}"))));
+            let typed = Definition::as_typed(value);
+            command.push_str(&format!(" --input {}", baton_host::quoted(&format!("{name}={typed}"))));
         }
     }
     Some(command)
