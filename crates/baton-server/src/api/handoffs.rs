@@ -17,7 +17,7 @@ use super::terms::NewRequest;
 use super::{conditional, created, limit, page};
 use crate::access::Principal;
 use crate::answer_form::AnswerForm;
-use crate::incoming::{InPath, JsonBody, Search, optional};
+use crate::incoming::{InPath, JsonBody, Search, idempotency_key, json_objects, optional};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
@@ -37,8 +37,7 @@ pub(crate) async fn send(
     JsonBody(new): JsonBody<NewRequest>,
 ) -> Result<Response, ProblemJson> {
     principal.writes()?;
-    let key = headers.get("idempotency-key").map(|key| std::str::from_utf8(key.as_bytes()));
-    let key = key.transpose().map_err(|_| ProblemJson::bad_value("/key", "an `Idempotency-Key` is text in UTF-8"))?;
+    let key = idempotency_key(&headers)?;
     let (accept, terms) = wanted(&server, &principal, &new, &principal.name, key).await?;
     let mut accepted = delivered(&server, &principal, vec![accept], &terms).await?;
     let Some(accepted) = accepted.pop() else { return Err(ProblemJson::unknown("handoff")) };
@@ -58,6 +57,7 @@ pub(crate) async fn send(
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewBatch {
     /// The requests, in their order.
+    #[serde(deserialize_with = "json_objects")]
     requests: Vec<NewRequest>,
 }
 
