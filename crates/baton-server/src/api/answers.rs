@@ -255,7 +255,7 @@ const SHAPES: &[AnswerShape] = &[
     ("GateList", &[("version", COUNT), ("waiting", Forms("Gate")), ("next", TEXT_OR_NULL), ("more", COUNT)], &[]),
     ("ShownGate", &[("version", COUNT), ("gate", Form("Gate"))], &[]),
     ("RunList", &[("version", COUNT), ("runs", Forms("ListedRun")), ("next", TEXT_OR_NULL)], &[]),
-    ("StartedRun", &[("version", COUNT), ("run", TEXT)], &[("handoff", Form("Handoff"))]),
+    ("StartedRun", &[("version", COUNT), ("run", TEXT)], &[("existing", FLAG), ("handoff", Form("Handoff"))]),
     (
         "JournalPage",
         &[("version", COUNT), ("run", TEXT), ("events", Forms("JournalEvent")), ("next", COUNT_OR_NULL)],

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use baton_engine::engine::{Problem, WantedTerms, Yardstick, accepted_request, agent_name, shown_document};
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::Accept;
@@ -28,7 +28,7 @@ use crate::server::Server;
 #[utoipa::path(post, path = "/api/v1/handoffs", tag = "handoffs", request_body = NewRequest,
     params(("Idempotency-Key" = Option<String>, Header, description = "Sending the same key again gives the same handoff")),
     responses((status = 201, description = "The handoff was accepted", headers(("Location" = String, description = "Where it is"))),
-        (status = 200, description = "It was sent before"), (status = 409, description = "The key or id belongs to another request"),
+        (status = 200, description = "It was sent before", headers(("Location" = String, description = "Where it is"))), (status = 409, description = "The key or id belongs to another request"),
         (status = 422, description = "The document or the terms are not valid")))]
 pub(crate) async fn send(
     State(server): State<Server>,
@@ -46,10 +46,7 @@ pub(crate) async fn send(
         "existing": accepted.existing,
         "handoff": baton_views::handoff::json(&accepted.handoff),
     });
-    if accepted.existing {
-        return Ok((StatusCode::OK, Json(body)).into_response());
-    }
-    Ok(created(&format!("/api/v1/handoffs/{}", accepted.handoff.id), body))
+    Ok(created(accepted.existing, &["handoffs", accepted.handoff.id.as_str()], body))
 }
 
 /// Requests that are sent together.

@@ -69,13 +69,13 @@ pub(super) async fn start(
     let begun = match given(&inputs) {
         Ok(inputs) => {
             let (workspace, id) = (form.optional(field::WORKSPACE), form.optional(field::ID));
-            let wanted = WantedRun { workflow: workflow.name.clone(), inputs, workspace, id };
+            let wanted = WantedRun { workflow: workflow.name.clone(), inputs, workspace, id, key: None };
             acting::start_run(&server, principal, wanted).await
         }
         Err(problem) => Err(problem),
     };
     match begun {
-        Ok(root) => Ok(see(&address::run(&root.run))),
+        Ok(started) => Ok(see(&address::run(&started.handoff.run))),
         Err(problem) if problem.status().is_server_error() || problem.status() == StatusCode::FORBIDDEN => Err(problem),
         Err(problem) => {
             let sent = SentStart {

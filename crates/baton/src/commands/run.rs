@@ -62,7 +62,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     running::missing_programs(&definition, &config).iter().for_each(|told| output.note(&format!("warning: {told}")));
     let session = Session::open(&options.store, Access::Change, output)?;
     refuse_existing(options, &session)?;
-    let id = options.id.clone().unwrap_or_else(|| running::run_id(&definition));
+    let id = options.id.clone().unwrap_or_else(|| running::new_run_id(definition.name()));
     let show = Show { session: &session, store: &options.store, options: &options.show, output, id: &id };
     show.begin(&definition)
 }
