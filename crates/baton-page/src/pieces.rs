@@ -82,6 +82,13 @@ pub(crate) fn cost(spending: &Spending, tokens: u64) -> Markup {
     }
 }
 
+/// Writes in words what something cost, as far as that is known.
+pub(crate) fn spent(spending: &Spending, tokens: u64) -> String {
+    let tokens = if tokens > 0 { format!("{} tokens", thousands(tokens)) } else { String::new() };
+    let parts = [spending.to_string(), tokens];
+    parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" · ")
+}
+
 /// Shows how long something took.
 pub(crate) fn length(duration: Duration) -> String {
     took(duration)

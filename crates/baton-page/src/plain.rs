@@ -4,13 +4,11 @@ use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
 use baton_engine::handover::open_question;
 use baton_engine::journal::Event;
 use baton_engine::people::{AgentQuestion, FailedCommand, Question};
-use baton_engine::session::Spending;
 use baton_engine::step::Role;
 use baton_engine::{Handoff, HandoffId};
 use baton_protocol::model::request::{DecisionMade, OpenQuestion};
 use baton_protocol::printable;
 use baton_protocol::rules::{self, Rule};
-use baton_views::activity::thousands;
 use baton_views::handoff::state as state_words;
 use baton_views::question::{QuestionKind, choice_words, whole};
 use baton_views::run_summary::size;
@@ -26,7 +24,7 @@ use crate::handoff::HandoffPage;
 use crate::inbox::{InboxList, headline};
 use crate::journal::{JournalPage, is_told, step_of};
 use crate::layout::Viewer;
-use crate::pieces::step_word;
+use crate::pieces::{spent, step_word};
 use crate::root_cause::RootCause;
 use crate::run::{RunPage, name, own_words};
 use crate::run_state::{listed_state, why};
@@ -127,12 +125,6 @@ pub fn run(viewer: &Viewer<'_>, page: &RunPage<'_>) -> String {
     let open = |(by, open): (&HandoffId, &OpenQuestion)| format!("{} ({})", open_question(open), step_of(page.run, by));
     text.push_str(&lines("open questions", &agenda.questions().map(open).collect::<Vec<_>>()));
     printable(&text)
-}
-
-fn spent(spending: &Spending, tokens: u64) -> String {
-    let tokens = if tokens > 0 { format!("{} tokens", thousands(tokens)) } else { String::new() };
-    let parts = [spending.to_string(), tokens];
-    parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" · ")
 }
 
 fn last_lines(output: &str) -> String {
