@@ -250,7 +250,7 @@ const SHAPES: &[AnswerShape] = &[
         ],
         &[],
     ),
-    ("ClaimList", &[("version", COUNT), ("claims", Forms("Claim"))], &[]),
+    ("ClaimList", &[("version", COUNT), ("claims", Forms("Claim")), ("held", TEXT_OR_NULL)], &[]),
     ("ChangedHandoff", &[("version", COUNT), ("handoff", Form("Handoff"))], &[("repeated", FLAG)]),
     ("GateList", &[("version", COUNT), ("waiting", Forms("Gate")), ("next", TEXT_OR_NULL), ("more", COUNT)], &[]),
     ("ShownGate", &[("version", COUNT), ("gate", Form("Gate"))], &[]),

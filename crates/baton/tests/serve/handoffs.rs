@@ -263,7 +263,7 @@ fn agents_have_queues_that_can_be_paused_and_figures_with_counts() {
     let paused = server.ask("PATCH", "/api/v1/agents/finder", &[], r#"{"paused": true, "limit": 2}"#).expect(200);
     assert_eq!(paused["agent"], json!({ "agent": "finder", "paused": true, "limit": 2 }));
     let nothing = server.post("/api/v1/claims", &json!({ "agent": "finder" })).expect(200);
-    assert_eq!(nothing["claims"], json!([]));
+    assert_eq!((&nothing["claims"], &nothing["held"]), (&json!([]), &json!("paused")));
 }
 
 #[test]
