@@ -21,7 +21,7 @@ use crate::agents::{AgentList, AgentRow, AgentWork};
 use crate::check::first_sentence;
 use crate::comparison::{self, ComparedRun};
 use crate::handoff::HandoffPage;
-use crate::inbox::{InboxList, headline};
+use crate::inbox::{InboxList, headline, purpose};
 use crate::journal::{JournalPage, is_told, step_of};
 use crate::layout::Viewer;
 use crate::pieces::{spent, step_word};
@@ -147,6 +147,10 @@ pub fn inbox(list: &InboxList<'_>, now: Timestamp) -> String {
             ago(handoff.changed_at, now)
         ));
         text.push_str(&format!("  {}\n", headline(question)));
+        let purpose = purpose(question);
+        if !purpose.is_empty() {
+            text.push_str(&format!("  {purpose}\n"));
+        }
         if !question.choices.is_empty() {
             text.push_str(&format!("  choices: {}\n", choice_words(&question.choices).join(", ")));
         }
