@@ -70,7 +70,7 @@ fn controls(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&RefusedAct
             (fold("retry", "Do a phase again", typed("retry").is_some(), html! {
                 form method="post" action=(address::retry(run)) {
                     (hidden("csrf", viewer.csrf))
-                    label.field { span { "From" } select name="from" {
+                    label.field { span { "From" } select #(address::RETRY_FROM) name="from" {
                         option value="" { "the phase that it came to last" }
                         @for phase in visited(page.run) { option value=(phase) selected[phase == from] { (phase) } }
                     } }

@@ -31,7 +31,8 @@ fn failed_run_is_done_again_from_a_phase_with_a_note() {
     let ana = driver.open("ana", &Settings::default());
     ana.log_in(&stage.url("/runs/t"), &stage.ana);
     ana.until(".cause", "no tool");
-    ana.click("#retry summary");
+    ana.until(".cause", "baton retry t");
+    ana.click(".cause a[href='#retry-from']");
     ana.click("#retry option[value=build]");
     ana.write("#retry textarea", "The tool is there now.");
     ana.click("#retry button");
