@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use baton_protocol::model::Request;
 use baton_protocol::model::request::{Input, Party};
 use baton_protocol::workflow::{GateFields, Phase, Workflow};
-use baton_protocol::{Dialect, Document, Hints, convert};
+use baton_protocol::{Dialect, Document, Hints, convert, is_printable, printable_json};
 use serde_json::{Map, Value};
 
 use crate::approval::{Approval, Approver};
@@ -90,8 +90,14 @@ impl Definition {
         Ok(given)
     }
 
-    /// Reads the value of an input that somebody typed: a list, an object, a number or true/false as JSON, anything else as text.
+    /// Reads the value of an input that somebody typed: a list, an object, a number, true/false or text in quotation marks as
+    /// JSON, anything else as text.
     pub fn typed_input(text: &str) -> Result<Value, serde_json::Error> {
+        if text.starts_with('"')
+            && let Ok(quoted) = serde_json::from_str(text)
+        {
+            return Ok(Value::String(quoted));
+        }
         // A version such as 1.10 is not a number: only what is written back in the same way is one.
         let number = serde_json::from_str::<serde_json::Number>(text).is_ok_and(|number| number.to_string() == text);
         let is_json = text.starts_with(['[', '{']) || number || matches!(text, "true" | "false");
@@ -103,9 +109,8 @@ impl Definition {
     pub fn as_typed(value: &Value) -> String {
         match value {
             Value::Null => String::new(),
-            // Text that would be read as something else stands in quotation marks.
-            Value::String(text) if Definition::typed_input(text).is_ok_and(|read| read == *value) => text.clone(),
-            _ => value.to_string(),
+            Value::String(text) if is_typed_as_it_is(text) => text.clone(),
+            _ => printable_json(value),
         }
     }
 
@@ -186,6 +191,13 @@ impl Definition {
     }
 }
 
+/// Returns whether text needs no quotation marks: it is read as nothing else, and a form neither trims it nor shows parts of it
+/// in another way.
+fn is_typed_as_it_is(text: &str) -> bool {
+    let is_read_so = Definition::typed_input(text).is_ok_and(|read| read.as_str() == Some(text));
+    is_read_so && !text.is_empty() && text.trim() == text && text.chars().all(is_printable)
+}
+
 /// A phase in its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LocatedPhase<'d> {
@@ -244,7 +256,8 @@ impl<'d> LocatedPhase<'d> {
 
 #[cfg(test)]
 mod tests {
-    use baton_protocol::workflow;
+    use baton_protocol::{printable, workflow};
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -313,6 +326,46 @@ phases:
         assert_eq!(lane("tools"), Some(String::new()));
         assert_eq!(lane("tools/get-issue/build"), Some("tools/get-issue/".to_owned()));
         assert_eq!(lane("quality/deep/x"), Some("quality/deep/".to_owned()));
+    }
+
+    #[test]
+    fn inputs_are_read_as_somebody_types_them() {
+        let read = |text: &str| Definition::typed_input(text).ok();
+        assert_eq!(read("5"), Some(json!(5)));
+        assert_eq!(read("\"5\""), Some(json!("5")));
+        assert_eq!(read("\"Dates\" and times"), Some(json!("\"Dates\" and times")));
+        assert_eq!(read("1.10"), Some(json!("1.10")));
+        assert_eq!(read("[1,"), None);
+        let typed = ["5", "[1,", "", " a", "\"x\"", "a\r\nb", "\u{1f468}\u{200d}"]
+            .map(|text| Definition::as_typed(&json!(text)));
+        assert_eq!(typed, ["\"5\"", "\"[1,\"", "\"\"", "\" a\"", r#""\"x\"""#, r#""a\r\nb""#, "\"\u{1f468}\\u200d\""]);
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let text = || prop_oneof!["\\PC*", any::<String>(), "[\"\\[{0-9. \r\n\u{200d}a]{0,4}", Just("true".to_owned())];
+        let plain = prop_oneof![
+            text().prop_map(Value::String),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_filter("JSON has no others", |number| number.is_finite()).prop_map(Value::from),
+            any::<bool>().prop_map(Value::from),
+        ];
+        plain.prop_recursive(2, 8, 3, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+                prop::collection::vec((text(), inner), 0..3)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn input_that_is_shown_in_a_form_comes_back_as_it_was(value in value()) {
+            let typed = Definition::as_typed(&value);
+            // A page shows it so, and a form is read without the space around it.
+            prop_assert_eq!(printable(typed.trim()), typed.clone());
+            prop_assert_eq!(Definition::typed_input(&typed).ok(), Some(value));
+        }
     }
 
     #[test]

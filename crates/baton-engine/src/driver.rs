@@ -292,10 +292,22 @@ impl Driver {
         definition: &Definition,
         from: &str,
     ) -> Result<WorkspaceLock, DriverProblem> {
+        self.begin_once(run, definition, from, None).await
+    }
+
+    /// Does the same under an idempotency key, under which nothing else can be sent or begun.
+    pub async fn begin_once(
+        &self,
+        run: &RunId,
+        definition: &Definition,
+        from: &str,
+        key: Option<&str>,
+    ) -> Result<WorkspaceLock, DriverProblem> {
         let workspace = self.team.lock(&definition.workspace, run, &self.claimant)?;
         let id = HandoffId::parse(run.as_str()).map_err(StoreError::invalid)?;
         self.refuse_taken_ids(&id).await?;
         let mut terms = Terms::between(from, ORCHESTRATOR);
+        terms.key = key.map(str::to_owned);
         // A run that lost its driver is taken up again, however often that happens.
         terms.retry = retry::Policy { max_retries: retry::RETRIES_MAX, ..retry::Policy::NEVER };
         terms.step =

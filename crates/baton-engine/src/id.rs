@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use baton_protocol::rules::unsafe_id;
 use serde::{Deserialize, Serialize, Serializer};
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 /// Why a text is not an identifier: as a file name it would not be safe.
@@ -32,6 +33,10 @@ pub enum UnfitRunId {
 
 /// The longest id of a run that leaves room for the names of its phases.
 const CHOSEN_BYTES_MAX: usize = 40;
+
+/// How many letters make the id of a run unique. Of those that are found again by a key there must be no second one.
+const UNIQUE_LETTERS: usize = 6;
+const KEY_LETTERS: usize = 10;
 
 macro_rules! id {
     ($(#[$about:meta])* $name:ident, $prefix:literal) => {
@@ -113,6 +118,32 @@ impl RunId {
         RunId(handoff.0.clone())
     }
 
+    /// Makes the id of a new run: the name of its workflow, and what makes it unique.
+    pub fn of_workflow(name: &str, unique: Uuid) -> RunId {
+        RunId::named(name, unique.as_u128(), UNIQUE_LETTERS)
+    }
+
+    /// Makes the id of the only run of a workflow that is begun with an idempotency key.
+    pub fn of_key(workflow: &str, key: &str) -> RunId {
+        let hash = Sha256::digest(key.as_bytes());
+        let unique = hash.iter().take(16).fold(0, |unique, byte| (unique << 8) | u128::from(*byte));
+        RunId::named(workflow, unique, KEY_LETTERS)
+    }
+
+    fn named(workflow: &str, mut unique: u128, letters: usize) -> RunId {
+        const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+        let mut ending = String::new();
+        for _ in 0..letters {
+            ending.push(char::from(LETTERS[(unique & 31) as usize]));
+            unique >>= 5;
+        }
+        let safe = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
+        let name: String = workflow.chars().take(CHOSEN_BYTES_MAX - 1 - letters).map(safe).collect();
+        let name = name.trim_matches('-');
+        let name = if name.is_empty() { "run" } else { name };
+        RunId::parse(format!("{name}-{ending}")).unwrap_or_else(|_| RunId(format!("run-{ending}").into()))
+    }
+
     /// Reads what somebody wants to call a run of a workflow.
     pub fn chosen(text: &str) -> Result<RunId, UnfitRunId> {
         if text.len() > CHOSEN_BYTES_MAX {
@@ -143,6 +174,15 @@ mod tests {
             assert!(RunId::chosen(wrong).is_err(), "{wrong:?}");
         }
         assert_eq!(RunId::chosen("größe-1.2_b").expect("fit").as_str(), "größe-1.2_b");
+    }
+
+    #[test]
+    fn run_is_called_after_its_workflow_and_always_so_with_a_key() {
+        assert_eq!(RunId::of_workflow("Fix it!", Uuid::from_u128(33)).as_str(), "fix-it-bbaaaa");
+        assert_eq!(RunId::of_workflow("nul", Uuid::from_u128(0)).as_str(), "nul-aaaaaa");
+        let keyed = RunId::of_key(&"w".repeat(50), "nightly");
+        assert_eq!((keyed.as_str().len(), &keyed), (40, &RunId::of_key(&"w".repeat(50), "nightly")));
+        assert_ne!(RunId::of_key("w", "nightly"), RunId::of_key("w", "weekly"));
     }
 
     #[test]

@@ -16,8 +16,15 @@ use crate::id::RunId;
 /// Begins runs, lets them go on, and stops them.
 #[async_trait]
 pub trait Runs: Send + Sync {
-    /// Begins a run: it is recorded, and its workspace is taken. [`resume`](Runs::resume) lets it go on.
-    async fn begin(&self, run: &RunId, definition: &Definition, caller: &Caller) -> Result<(), DriverProblem>;
+    /// Begins a run: it is recorded, under an idempotency key if there is one, and its workspace is taken.
+    /// [`resume`](Runs::resume) lets it go on.
+    async fn begin(
+        &self,
+        run: &RunId,
+        definition: &Definition,
+        caller: &Caller,
+        key: Option<&str>,
+    ) -> Result<(), DriverProblem>;
 
     /// Goes on with a run that was begun, here or elsewhere. Returns how that ended.
     async fn resume(&self, run: &RunId) -> Result<End, DriverProblem>;
@@ -49,8 +56,14 @@ impl DrivenRuns {
 
 #[async_trait]
 impl Runs for DrivenRuns {
-    async fn begin(&self, run: &RunId, definition: &Definition, caller: &Caller) -> Result<(), DriverProblem> {
-        let workspace = self.driver.begin(run, definition, &caller.decider.name).await?;
+    async fn begin(
+        &self,
+        run: &RunId,
+        definition: &Definition,
+        caller: &Caller,
+        key: Option<&str>,
+    ) -> Result<(), DriverProblem> {
+        let workspace = self.driver.begin_once(run, definition, &caller.decider.name, key).await?;
         held(&self.begun).insert(run.clone(), workspace);
         Ok(())
     }

@@ -23,6 +23,9 @@ pub const LOG_OUT: &str = "/logout";
 /// Takes the form that chooses a theme.
 pub const THEME: &str = "/theme";
 
+/// The field of a run's page that says which phase to do again. A link to it opens the form.
+pub(crate) const RETRY_FROM: &str = "retry-from";
+
 /// The page of a run.
 pub fn run(id: &RunId) -> String {
     format!("{RUNS}/{}", encoded(id.as_str()))

@@ -6,7 +6,7 @@ use baton_views::words::{counted, one_line};
 use maud::{Markup, html};
 
 use crate::layout::{self, Frame, Section, Viewer};
-use crate::pieces::{beginning, hidden, pill};
+use crate::pieces::{beginning, hidden, pill, typed_text};
 use crate::{address, markdown};
 
 /// The name of the field with the document.
@@ -44,7 +44,7 @@ pub fn page(viewer: &Viewer<'_>, text: &str, checked: Option<&CheckedText<'_>>) 
                 label.field { span { "Document" }
                     textarea.tall name=(DOCUMENT_FIELD) spellcheck="false" required placeholder="JSON, YAML, or Markdown with a fenced block" {
                         // The first line break of a field belongs to the markup, not to the text.
-                        "\n" (text)
+                        "\n" (typed_text(text))
                     } }
                 button.main type="submit" { "Check" }
             }

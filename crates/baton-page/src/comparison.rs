@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use crate::address;
 use crate::layout::{self, Frame, Section, Viewer};
-use crate::pieces::{cost, length, pill, step_pill, step_word};
+use crate::pieces::{cost, length, pill, spent, step_pill, step_word};
 use crate::run::{name, own_words};
 use crate::run_state::RunState;
 
@@ -165,7 +165,7 @@ pub(crate) fn plain(a: &ComparedRun<'_>, b: &ComparedRun<'_>) -> String {
     line("workflow", &|side| side.run.definition.name().to_owned());
     line("state", &|side| side.state.words().to_owned());
     line("took", &|side| took(side.summary.total.took));
-    line("spent", &|side| side.summary.total.spending.to_string());
+    line("spent", &|side| spent(&side.summary.total.spending, side.summary.total.tokens));
     line("attempts", &|side| side.summary.total.attempts.to_string());
     line("claims", &|side| side.summary.total.evidence.signs());
     let (first, second) = (steps(a.run), steps(b.run));

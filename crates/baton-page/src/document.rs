@@ -270,7 +270,13 @@ impl ShownDocument<'_> {
 
     /// What the dialect has no name for.
     fn extensions(&self, extensions: &[Extensions]) -> Markup {
+        let says_something = |value: &Value| match value {
+            Value::Object(members) => !members.is_empty(),
+            Value::Array(items) => !items.is_empty(),
+            value => !value.is_null(),
+        };
         let fields = extensions.iter().flat_map(|extensions| &extensions.fields);
+        let fields = fields.filter(|(_, value)| says_something(value));
         self.lines("Also said", fields.map(|(pointer, value)| format!("{pointer}: {}", plain_words(value))))
     }
 

@@ -3,7 +3,7 @@
 use baton_engine::Handoff;
 use baton_engine::people::{ExpectedReply, Question};
 use baton_views::question::{QuestionKind, choice_words, work};
-use baton_views::words::{cut, one_line};
+use baton_views::words::{cut, inputs, one_line};
 use maud::{Markup, html};
 
 use crate::layout::{self, Frame, Section, Viewer};
@@ -63,9 +63,11 @@ fn card(viewer: &Viewer<'_>, handoff: &Handoff, question: &Question) -> Markup {
     html! {
         li.card data-item {
             div.card-head {
-                a.card-name href=(address::question(&question.handoff)) { (spans(&headline(question))) }
+                a.card-name href=(address::question(&question.handoff)) { (question.run) ": " (spans(&headline(question))) }
                 (kind_pill(handoff, question))
             }
+            @let purpose = purpose(question);
+            @if !purpose.is_empty() { p.purpose { (purpose) } }
             @for line in about(question) { p.why { (spans(&line)) } }
             @if !question.choices.is_empty() { p.why { "Choices: " (choice_words(&question.choices).join(", ")) } }
             div.facts {
@@ -77,6 +79,11 @@ fn card(viewer: &Viewer<'_>, handoff: &Handoff, question: &Question) -> Markup {
             }
         }
     }
+}
+
+/// Writes in one line what its run was given: what tells it from other runs of the same workflow.
+pub(crate) fn purpose(question: &Question) -> String {
+    cut(&inputs(&question.inputs).join(" · "), LINE_MAX)
 }
 
 /// Names a question in its own words.

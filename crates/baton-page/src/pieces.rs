@@ -5,10 +5,11 @@ use std::time::Duration;
 use baton_engine::evidence::ClaimFinding;
 use baton_engine::handoff::StateName;
 use baton_engine::session::Spending;
+use baton_protocol::is_printable;
 use baton_views::activity::thousands;
 use baton_views::words::{DID_NOT_PASS, ago, counted, cut, took};
 use jiff::Timestamp;
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use crate::run_state::RunState;
 
@@ -17,6 +18,15 @@ const TEXT_SHOWN_MAX: usize = 600;
 
 /// More of a text than this is never in a page; a link leads to all of it.
 const TEXT_BYTES_MAX: usize = 6_000;
+
+/// Puts into a field what somebody has typed there, letter by letter: what joins emoji and turns text, too, so that it is sent
+/// back as it came. Everywhere else such characters are shown, not sent; here nobody reads but whoever has typed them.
+pub(crate) fn typed_text(text: &str) -> Markup {
+    let is_plain = |character: char| is_printable(character) || character.is_control();
+    let reference = |character: char| format!("&#x{:x};", u32::from(character));
+    let sent = |character: char| if is_plain(character) { character.to_string() } else { reference(character) };
+    PreEscaped(html! { (text) }.into_string().chars().map(sent).collect())
+}
 
 /// Shows how long ago something was. The script keeps it current and adds the reader's own time.
 pub(crate) fn since(at: Timestamp, now: Timestamp) -> Markup {
@@ -70,6 +80,13 @@ pub(crate) fn cost(spending: &Spending, tokens: u64) -> Markup {
         }
         @if price.is_empty() && tokens == 0 { span.quiet { "–" } }
     }
+}
+
+/// Writes in words what something cost, as far as that is known.
+pub(crate) fn spent(spending: &Spending, tokens: u64) -> String {
+    let tokens = if tokens > 0 { format!("{} tokens", thousands(tokens)) } else { String::new() };
+    let parts = [spending.to_string(), tokens];
+    parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" · ")
 }
 
 /// Shows how long something took.

@@ -4,13 +4,11 @@ use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
 use baton_engine::handover::open_question;
 use baton_engine::journal::Event;
 use baton_engine::people::{AgentQuestion, FailedCommand, Question};
-use baton_engine::session::Spending;
 use baton_engine::step::Role;
 use baton_engine::{Handoff, HandoffId};
 use baton_protocol::model::request::{DecisionMade, OpenQuestion};
 use baton_protocol::printable;
 use baton_protocol::rules::{self, Rule};
-use baton_views::activity::thousands;
 use baton_views::handoff::state as state_words;
 use baton_views::question::{QuestionKind, choice_words, whole};
 use baton_views::run_summary::size;
@@ -23,10 +21,10 @@ use crate::agents::{AgentList, AgentRow, AgentWork};
 use crate::check::first_sentence;
 use crate::comparison::{self, ComparedRun};
 use crate::handoff::HandoffPage;
-use crate::inbox::{InboxList, headline};
+use crate::inbox::{InboxList, headline, purpose};
 use crate::journal::{JournalPage, is_told, step_of};
 use crate::layout::Viewer;
-use crate::pieces::step_word;
+use crate::pieces::{spent, step_word};
 use crate::root_cause::RootCause;
 use crate::run::{RunPage, name, own_words};
 use crate::run_state::{listed_state, why};
@@ -129,12 +127,6 @@ pub fn run(viewer: &Viewer<'_>, page: &RunPage<'_>) -> String {
     printable(&text)
 }
 
-fn spent(spending: &Spending, tokens: u64) -> String {
-    let tokens = if tokens > 0 { format!("{} tokens", thousands(tokens)) } else { String::new() };
-    let parts = [spending.to_string(), tokens];
-    parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" · ")
-}
-
 fn last_lines(output: &str) -> String {
     let lines: Vec<&str> = output.trim_end().lines().collect();
     lines[lines.len().saturating_sub(LINES_MAX)..].join("\n")
@@ -155,6 +147,10 @@ pub fn inbox(list: &InboxList<'_>, now: Timestamp) -> String {
             ago(handoff.changed_at, now)
         ));
         text.push_str(&format!("  {}\n", headline(question)));
+        let purpose = purpose(question);
+        if !purpose.is_empty() {
+            text.push_str(&format!("  {purpose}\n"));
+        }
         if !question.choices.is_empty() {
             text.push_str(&format!("  choices: {}\n", choice_words(&question.choices).join(", ")));
         }

@@ -15,7 +15,7 @@ use crate::inbox::{headline, kind_pill};
 use crate::journal::{is_told, row};
 use crate::layout::{self, Frame, Section, Viewer};
 use crate::markdown::spans;
-use crate::pieces::{hidden, pill, prose, since, step_word, tail};
+use crate::pieces::{hidden, pill, prose, since, step_word, tail, typed_text};
 use crate::{address, document, live};
 
 /// How many of the last events are shown.
@@ -280,15 +280,15 @@ fn forms(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
         @for verb in verbs(reply) {
             @match *verb {
                 "approve" => (form(viewer, page, "approve", true, html! {
-                    label.field { span { "Note " span.quiet { @if ends_run(page) { "(optional)" } @else { "(optional, goes to the next agent)" } } } textarea name=(field::NOTE) { (typed(page, verb).note) } }
+                    label.field { span { "Note " span.quiet { @if ends_run(page) { "(optional)" } @else { "(optional, goes to the next agent)" } } } textarea name=(field::NOTE) { (typed_text(&typed(page, verb).note)) } }
                     button.main type="submit" { "Approve" }
                 }))
                 "reject" => (form(viewer, page, "reject", false, html! {
-                    label.field { span { "What must change" } textarea name=(field::WORDS) required { (typed(page, verb).words) } }
+                    label.field { span { "What must change" } textarea name=(field::WORDS) required { (typed_text(&typed(page, verb).words)) } }
                     button.danger type="submit" { "Reject" }
                 }))
                 "ask" => (form(viewer, page, "ask", false, html! {
-                    label.field { span { "Your question" } textarea name=(field::WORDS) required { (typed(page, verb).words) } }
+                    label.field { span { "Your question" } textarea name=(field::WORDS) required { (typed_text(&typed(page, verb).words)) } }
                     button type="submit" { "Ask" }
                 }))
                 _ => (form(viewer, page, "answer", true, answer(page)))
@@ -340,7 +340,7 @@ fn answer(page: &QuestionPage<'_>) -> Markup {
             fieldset.choices {
                 legend.visually-hidden { "Choices" }
                 @for (word, meaning) in &question.choices {
-                    label.choice { input type="radio" name=(field::CHOICE) value=(word) required[!takes_words] checked[*word == typed.choice];
+                    label.choice { input type="radio" name=(field::CHOICE) value=(typed_text(word)) required[!takes_words] checked[*word == typed.choice];
                         span { b { (word) } @if !meaning.is_empty() { " " span.soft { (meaning) } }
                             @if let Some(to) = edge_to(page, word) { " " span.quiet { "→ " (to) } } } }
                 }
@@ -349,10 +349,10 @@ fn answer(page: &QuestionPage<'_>) -> Markup {
         @if takes_words {
             label.field {
                 span { @if question.choices.is_empty() { "Your answer" } @else { "Or in your own words" } }
-                textarea name=(field::WORDS) required[question.choices.is_empty()] { (typed.words) }
+                textarea name=(field::WORDS) required[question.choices.is_empty()] { (typed_text(&typed.words)) }
             }
         } @else {
-            label.field { span { "Note " span.quiet { "(optional)" } } textarea name=(field::NOTE) { (typed.note) } }
+            label.field { span { "Note " span.quiet { "(optional)" } } textarea name=(field::NOTE) { (typed_text(&typed.note)) } }
         }
         button.main type="submit" { "Answer" }
     }

@@ -7,6 +7,7 @@ use baton_views::step_name::StepName;
 use maud::{Markup, html};
 
 use crate::address;
+use crate::layout::Viewer;
 use crate::pieces::tail;
 
 /// How many of the last lines are shown.
@@ -36,7 +37,7 @@ impl<'r> RootCause<'r> {
     }
 
     /// Shows it.
-    pub(crate) fn shown(&self, run: &Run) -> Markup {
+    pub(crate) fn shown(&self, viewer: &Viewer<'_>, run: &Run) -> Markup {
         let FailedCommand { command, what, output, log, .. } = &self.failed;
         let id = &self.step.handoff.id;
         html! {
@@ -47,8 +48,11 @@ impl<'r> RootCause<'r> {
                 @let whole = if log.is_some() { address::last_log(&run.id, id) } else { address::handoff_text(&run.id, id) };
                 @if !output.trim().is_empty() { (tail(output, LINES_MAX, &whole)) }
                 p.quiet { a href=(whole) { "All that it wrote" } }
-                @if let Some(question) = self.question {
-                    p { a.button href=(address::question(&question.handoff)) { "Decide what follows" } }
+                @match self.question {
+                    Some(question) => p { a.button href=(address::question(&question.handoff)) { "Decide what follows" } }
+                    None => p { "What to do: mend what went wrong, then "
+                        @if viewer.may_control { a href={ "#" (address::RETRY_FROM) } { "do a phase again" } } @else { "do a phase again" }
+                        ", or at a terminal: " code { "baton retry " (run.id) } }
                 }
             }
         }

@@ -224,10 +224,10 @@ fn head(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&RefusedAction>
                 div { dt { "Started" } dd { (since(page.run.started_at, viewer.now)) } }
                 @if finished.is_some() { div { dt { "Took" } dd { (length(total.took)) } } }
                 div { dt { "Spent" } dd { (cost(&total.spending, total.tokens)) } }
-                div { dt { "Handoffs" } dd { (size(page.run)) ", " (counted(total.attempts, "attempt")) } }
+                div { dt { "Work" } dd { (size(page.run)) ", " (counted(total.attempts, "attempt")) } }
                 div { dt { "Evidence" } dd { @let signs = total.evidence.signs(); @if signs.is_empty() { "–" } @else { (signs) } } }
             }
-            @if let Some(cause) = &cause { (cause.shown(page.run)) }
+            @if let Some(cause) = &cause { (cause.shown(viewer, page.run)) }
             @let others = page.questions.iter().skip(usize::from(!page.questions.is_empty()));
             @if page.questions.len() > 1 {
                 ul.asked { @for question in others {

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::address;
 use crate::layout::Viewer;
-use crate::pieces::hidden;
+use crate::pieces::{hidden, typed_text};
 use crate::run::RunPage;
 use crate::run_state::RunState;
 use crate::starting::field;
@@ -70,11 +70,11 @@ fn controls(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&RefusedAct
             (fold("retry", "Do a phase again", typed("retry").is_some(), html! {
                 form method="post" action=(address::retry(run)) {
                     (hidden("csrf", viewer.csrf))
-                    label.field { span { "From" } select name="from" {
+                    label.field { span { "From" } select #(address::RETRY_FROM) name="from" {
                         option value="" { "the phase that it came to last" }
                         @for phase in visited(page.run) { option value=(phase) selected[phase == from] { (phase) } }
                     } }
-                    label.field { span { "Why, and what the agent should know" } textarea name="note" required { (words("retry")) } }
+                    label.field { span { "Why, and what the agent should know" } textarea name="note" required { (typed_text(words("retry"))) } }
                     (inputs(page.run, typed("retry")))
                     p.quiet { "Earlier results are kept; limits start again from zero. The note stands in the journal." }
                     @if viewer.may_start { p.quiet { "Or " a href=(like(page.run)) { "start another run like this one" } "." } }
@@ -86,7 +86,7 @@ fn controls(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&RefusedAct
             (fold("cancel", "Cancel the run", typed("cancel").is_some(), html! {
                 form method="post" action=(address::cancel(run)) {
                     (hidden("csrf", viewer.csrf))
-                    label.field { span { "Why" } textarea name="reason" required { (words("cancel")) } }
+                    label.field { span { "Why" } textarea name="reason" required { (typed_text(words("cancel"))) } }
                     p.quiet { "Agents that work are stopped. The reason stands in the journal." }
                     button.danger type="submit" { "Cancel the run" }
                 }
@@ -99,8 +99,8 @@ fn controls(viewer: &Viewer<'_>, page: &RunPage<'_>, refused: Option<&RefusedAct
 fn inputs(run: &Run, refused: Option<&RefusedAction>) -> Markup {
     let definition = &run.definition;
     let value = |name: &str| match refused.and_then(|refused| refused.inputs.iter().find(|(typed, _)| typed == name)) {
-        Some((_, typed)) => typed.clone(),
-        None => definition.inputs.get(name).map(Definition::as_typed).unwrap_or_default(),
+        Some((_, typed)) => typed_text(typed),
+        None => html! { (definition.inputs.get(name).map(Definition::as_typed).unwrap_or_default()) },
     };
     html! {
         @if !definition.inputs.is_empty() {

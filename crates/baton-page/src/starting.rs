@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::address;
 use crate::layout::{self, Frame, Section, Viewer};
-use crate::pieces::{empty, hidden};
+use crate::pieces::{empty, hidden, typed_text};
 
 /// A workflow that runs can be started from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,11 +116,11 @@ pub fn form(viewer: &Viewer<'_>, workflow: &StartableWorkflow, sent: Option<&Sen
                     @for input in &workflow.inputs { (input_field(input, typed)) }
                     label.field {
                         span { "Workspace " span.quiet { "(optional, a folder inside the server's own)" } }
-                        input.wide name=(field::WORKSPACE) value=(typed.workspace) placeholder="the server's own folder" autocomplete="off" spellcheck="false";
+                        input.wide name=(field::WORKSPACE) value=(typed_text(&typed.workspace)) placeholder="the server's own folder" autocomplete="off" spellcheck="false";
                     }
                     label.field {
                         span { "Id of the run " span.quiet { "(optional)" } }
-                        input.wide name=(field::ID) value=(typed.id) placeholder={ (workflow.name) "-…" } autocomplete="off" spellcheck="false";
+                        input.wide name=(field::ID) value=(typed_text(&typed.id)) placeholder={ (workflow.name) "-…" } autocomplete="off" spellcheck="false";
                     }
                     p.quiet { "Two runs cannot work in the same folder at the same time, and none inside the folder of another. A run in the server's own folder keeps all others waiting until it ends." }
                     button.main type="submit" { "Start the run" }
@@ -140,7 +140,7 @@ fn input_field(input: &StartInput, typed: &SentStart) -> Markup {
             }
             textarea.line name={ (field::INPUT) (input.name) } rows="1" required[input.is_required] placeholder=[input.default.as_deref()] {
                 // The first line break of a field belongs to the markup, not to the text.
-                "\n" (value.unwrap_or_default())
+                "\n" (typed_text(value.unwrap_or_default()))
             }
         }
     }

@@ -42,7 +42,7 @@ pub use diagnostic::{Diagnostic, Severity};
 pub use dialect::Dialect;
 pub use judge::{AllowedFinding, Judgement, judge};
 pub use model::{Document, Kind};
-pub use printable::printable;
+pub use printable::{is_printable, printable, printable_json};
 pub use reading::{Hints, Reading, read};
 pub use settings::Settings;
 pub use surroundings::Surroundings;

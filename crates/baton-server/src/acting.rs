@@ -2,18 +2,20 @@
 //! that both doors let the same people do the same.
 
 use axum::http::StatusCode;
-use baton_engine::RunId;
+use baton_engine::definition::Definition;
 use baton_engine::driver::{DriverProblem, WorkspaceProblem};
-use baton_engine::engine::{AppliedCommand, GivenDecision, Problem};
+use baton_engine::engine::{AppliedCommand, Caller, GivenDecision, Problem};
 use baton_engine::flow::Restart;
-use baton_engine::handoff::Handoff;
+use baton_engine::handoff::{Handoff, Terms};
 use baton_engine::lifecycle::Decide;
+use baton_engine::store::{AcceptedHandoff, StoreError};
+use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::access::Principal;
 use crate::host::RunStart;
-use crate::incoming::optional;
+use crate::incoming::{optional, value};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
@@ -78,22 +80,59 @@ pub(crate) struct WantedRun {
     pub(crate) inputs: Map<String, Value>,
     pub(crate) workspace: Option<String>,
     pub(crate) id: Option<String>,
+    /// The key under which it is remembered, as the caller sent it.
+    pub(crate) key: Option<String>,
 }
 
-/// Starts a run, which this server drives. Returns the handoff of the run.
+/// Starts a run, which this server drives, unless the same was started before. Returns the handoff of the run.
 pub(crate) async fn start_run(
     server: &Server,
     principal: &Principal,
     wanted: WantedRun,
-) -> Result<Handoff, ProblemJson> {
+) -> Result<AcceptedHandoff, ProblemJson> {
     principal.runs_workflows()?;
-    let WantedRun { workflow, inputs, workspace, id } = wanted;
+    let WantedRun { workflow, inputs, workspace, id, key } = wanted;
+    let caller = principal.caller();
+    let key = key.map(|key| principal.own_key(&key));
     let id = optional("/id", id.as_deref(), RunId::chosen)?;
-    let (run, definition) = server.host.definition(RunStart { workflow, inputs, workspace, id })?;
-    let begun = server.driving.runs().begin(&run, &definition, &principal.caller()).await;
-    begun.map_err(|problem| not_begun(server, problem))?;
+    let id = id.or_else(|| key.as_deref().map(|key| RunId::of_key(&workflow, key)));
+    let start = RunStart { workflow, inputs, workspace, id };
+    // Before anything else: the workspace is held by the very run, and the answer to its start may have been lost.
+    if let Some(existing) = started_before(server, &start, &caller, key.as_deref()).await? {
+        return Ok(existing);
+    }
+    let (run, definition) = server.host.definition(start.clone())?;
+    if let Err(problem) = server.driving.runs().begin(&run, &definition, &caller, key.as_deref()).await {
+        let meanwhile = started_before(server, &start, &caller, key.as_deref()).await?;
+        return meanwhile.ok_or_else(|| not_begun(server, problem));
+    }
     server.driving.start(&run);
-    Ok(server.engine.resolve_run(run.as_str()).await?)
+    Ok(AcceptedHandoff { handoff: server.engine.resolve_run(run.as_str()).await?, existing: false })
+}
+
+/// Returns the run that has this id, if the same caller has started it with the same; one that was started with something else
+/// is a problem.
+async fn started_before(
+    server: &Server,
+    start: &RunStart,
+    caller: &Caller,
+    key: Option<&str>,
+) -> Result<Option<AcceptedHandoff>, ProblemJson> {
+    let Some(run) = &start.id else { return Ok(None) };
+    let id = value("/id", HandoffId::parse(run.as_str()))?;
+    let Some(root) = server.engine.store.find(&id).await?.filter(Handoff::is_run) else { return Ok(None) };
+    let Some(begun) = server.engine.definition(run).await? else { return Ok(None) };
+    let workspace = server.host.workspace().join(start.workspace.as_deref().unwrap_or_default());
+    let workspace = workspace.canonicalize().unwrap_or(workspace);
+    let inputs = Definition::inputs(&begun.workflow, start.inputs.clone());
+    let is_same = begun.name() == start.workflow && begun.workspace == workspace && inputs == Ok(begun.inputs);
+    let is_theirs = root.terms.from == caller.decider.name && root.terms.key.as_deref() == key;
+    if is_same && is_theirs {
+        return Ok(Some(AcceptedHandoff { handoff: root, existing: true }));
+    }
+    let what = if key.is_some() && root.terms.key.as_deref() == key { "key" } else { "id" };
+    let value = key.filter(|_| what == "key").map(Terms::readable_key).unwrap_or(run.as_str()).to_owned();
+    Err(StoreError::Taken { what, value, existing: id }.into())
 }
 
 /// The problem when a run was not begun. A run in the folder of the server itself leaves no room beside it.

@@ -24,6 +24,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use baton_engine::HandoffId;
 use baton_engine::handoff::Handoff;
+use baton_page::address::encoded;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use utoipa::OpenApi;
@@ -140,9 +141,15 @@ fn conditional_on(headers: &HeaderMap, version: &str, body: &Value) -> Response 
     response
 }
 
-/// Answers that something was made, and where it is.
-fn created(place: &str, body: Value) -> Response {
-    (StatusCode::CREATED, [(header::LOCATION, place.to_owned())], Json(body)).into_response()
+/// Answers that something was made, or that it was there before, and where it is.
+fn created(existing: bool, place: &[&str], body: Value) -> Response {
+    let status = if existing { StatusCode::OK } else { StatusCode::CREATED };
+    (status, [(header::LOCATION, address(place))], Json(body)).into_response()
+}
+
+/// Returns the address of something in the API.
+fn address(place: &[&str]) -> String {
+    place.iter().fold("/api/v1".to_owned(), |address, part| format!("{address}/{}", encoded(part)))
 }
 
 /// Makes a page of what was read with one more than it may have. Returns it, and the last one on it if more follow.

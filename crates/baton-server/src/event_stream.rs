@@ -64,6 +64,12 @@ pub(crate) fn beginning(headers: &HeaderMap, given: Option<u64>) -> Result<Optio
     })
 }
 
+/// The problem when somebody wants to go on behind an event that has not happened: nothing would come, or what is not theirs.
+pub(crate) fn beyond() -> ProblemJson {
+    ProblemJson::new(StatusCode::BAD_REQUEST, "bad_request", "there is no event with this id yet")
+        .hint("send the `id` of the last event that you got, or leave `Last-Event-ID` and `after` out")
+}
+
 /// Streams the events of a run.
 pub(crate) fn of_run(server: Server, reader: Principal, run: RunId, after: u64, form: StreamForm) -> Response {
     let live = server.hub.listen();

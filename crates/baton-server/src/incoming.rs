@@ -1,12 +1,17 @@
 //! What comes in: JSON bodies, and documents inside them. What cannot be used is a problem that says where.
 
+use std::fmt;
+use std::marker::PhantomData;
+
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
-use axum::http::{StatusCode, header, request::Parts};
+use axum::http::{HeaderMap, StatusCode, header, request::Parts};
 use baton_engine::engine::{IncomingDocument, JudgedDocument, ValidDocument, Yardstick};
 use baton_protocol::Dialect;
-use serde::de::DeserializeOwned;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::problem_json::ProblemJson;
@@ -43,6 +48,16 @@ impl<T: DeserializeOwned> FromRequest<Server> for JsonBody<T> {
     }
 }
 
+/// Refuses a condition that nobody looks at: it was sent so that nothing happens to what has changed meanwhile.
+pub(crate) fn refuse_conditions(request: &Request) -> Result<(), ProblemJson> {
+    if !request.headers().contains_key(header::IF_MATCH) {
+        return Ok(());
+    }
+    let detail = "nothing was done: `If-Match` is not supported";
+    Err(ProblemJson::new(StatusCode::BAD_REQUEST, "bad_request", detail)
+        .hint("leave it out; a decision passes `shown`, and whoever works on a handoff passes `fence`"))
+}
+
 /// Waits for the body of a request, as long as is allowed.
 pub(crate) async fn in_time<T>(server: &Server, body: impl Future<Output = T>) -> Result<T, ProblemJson> {
     let limit = server.limits.body;
@@ -66,12 +81,45 @@ fn too_large() -> ProblemJson {
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ProblemJson> {
     // Only of what is wrong the place is told, and finding it takes as long as reading it twice.
-    serde_json::from_slice(bytes).or_else(|_| parse_telling_place(bytes))
+    let read = serde_json::from_slice(bytes).or_else(|_| parse_telling_place(bytes));
+    read.map(|JsonObject(value)| value)
 }
 
-fn parse_telling_place<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ProblemJson> {
+/// A value that is written as a JSON object. What is read from one could also be read from a list, by the order of its members,
+/// which nobody promises.
+struct JsonObject<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for JsonObject<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<JsonObject<T>, D::Error> {
+        deserializer.deserialize_map(JsonObjectVisitor(PhantomData))
+    }
+}
+
+struct JsonObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for JsonObjectVisitor<T> {
+    type Value = JsonObject<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<JsonObject<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(members)).map(JsonObject)
+    }
+}
+
+/// Reads a list of JSON objects.
+pub(crate) fn json_objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    let objects = Vec::<JsonObject<T>>::deserialize(deserializer)?;
+    Ok(objects.into_iter().map(|JsonObject(value)| value).collect())
+}
+
+fn parse_telling_place<T: DeserializeOwned>(bytes: &[u8]) -> Result<JsonObject<T>, ProblemJson> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value: T = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+    let value: JsonObject<T> = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let pointer = pointer(error.path());
         let error = error.into_inner();
         if error.is_data() {
@@ -117,6 +165,12 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Server> for InPath<T> {
         let bad = |why: PathRejection| ProblemJson::new(StatusCode::NOT_FOUND, "unknown", why.body_text());
         Path::from_request_parts(parts, server).await.map(|Path(named)| InPath(named)).map_err(bad)
     }
+}
+
+/// Reads the key under which a request is remembered, if it has one.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, ProblemJson> {
+    let key = headers.get("idempotency-key").map(|key| std::str::from_utf8(key.as_bytes()));
+    key.transpose().map_err(|_| ProblemJson::bad_value("/key", "an `Idempotency-Key` is text in UTF-8"))
 }
 
 /// Reads a value of the request; what is wrong with it is told with its place.

@@ -12,7 +12,7 @@ use futures_util::FutureExt as _;
 
 use crate::access;
 use crate::answer_form::AnswerForm;
-use crate::incoming::BODY_BYTES_MAX;
+use crate::incoming::{self, BODY_BYTES_MAX};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 use crate::{api, web};
@@ -30,13 +30,14 @@ async fn answer(State(server): State<Server>, mut request: Request, next: Next) 
     let form = AnswerForm::wanted(request.headers());
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let method = request.method().as_str().to_owned();
-    let response = match access::refuse_strangers(&server, &request) {
-        Err(problem) => problem.into_response(),
-        Ok(()) => {
-            DefaultBodyLimit::max(BODY_BYTES_MAX).apply(&mut request);
-            AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(our_mistake)
-        }
-    };
+    let response =
+        match access::refuse_strangers(&server, &request).and_then(|()| incoming::refuse_conditions(&request)) {
+            Err(problem) => problem.into_response(),
+            Ok(()) => {
+                DefaultBodyLimit::max(BODY_BYTES_MAX).apply(&mut request);
+                AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(our_mistake)
+            }
+        };
     let response = form.of_problem(response);
     server.metrics.count_request(route, method, response.status());
     response

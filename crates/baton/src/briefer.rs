@@ -110,7 +110,7 @@ impl Briefer for FromServer {
         brief.job.traceparent = text("traceparent");
         brief.job.phase = text("phase").unwrap_or_default();
         brief.job.output_directory = text("output_directory").map(PathBuf::from).unwrap_or_default();
-        let yardstick = Yardstick::of_json(&told["yardstick"], Some(request));
+        let yardstick = Yardstick::of_json(&told["yardstick"], handoff, Some(request));
         Ok(Ok(Briefing { brief, yardstick, missing_elsewhere: texts("missing_artifacts") }))
     }
 
@@ -120,7 +120,7 @@ impl Briefer for FromServer {
         request: Option<&WrittenDocument>,
         _: Option<&Definition>,
     ) -> Result<Yardstick, Problem> {
-        Ok(Yardstick::of_json(&self.0.yardstick(&handoff.id).await?, request))
+        Ok(Yardstick::of_json(&self.0.yardstick(&handoff.id).await?, handoff, request))
     }
 
     async fn files_handed_to(&self, handoff: &Handoff) -> Result<Vec<SeenFile>, Problem> {

@@ -10,7 +10,7 @@ pub(crate) use claimant::is_dead;
 pub(crate) use launching::{launcher, scripts};
 pub(crate) use local_team::keep;
 pub(crate) use starting::{
-    INPUT_OPTION, Started, changed_files, command_to_start, definition, missing_programs, new_run_id, run_id,
+    INPUT_OPTION, Started, changed_files, command_to_start, definition, missing_programs, new_run_id,
 };
 pub(crate) use workspace_lock::held;
 

@@ -161,7 +161,7 @@ impl Show<'_> {
             match start {
                 Start::New(definition) => {
                     self.refuse_anchor_inside(&definition.workspace)?;
-                    let begun = runs.begin(self.id, definition, &guard::anybody()).await;
+                    let begun = runs.begin(self.id, definition, &guard::anybody(), None).await;
                     begun.map_err(|problem| self.not_driven(problem))?;
                     self.tell_beginning(&driver, &watching).await?;
                 }

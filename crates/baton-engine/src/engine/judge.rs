@@ -190,7 +190,7 @@ impl Yardstick {
         definition: Option<&Definition>,
         settings: &Settings,
     ) -> Yardstick {
-        let request = request.and_then(WrittenDocument::read_request);
+        let request = request.and_then(|written| asked(written, handoff));
         let Some((step, definition)) = handoff.terms.step.as_ref().zip(definition) else {
             let following = vec![handoff.terms.from.clone()];
             // The journal says when whatever is handed in for a handoff came.
@@ -229,8 +229,8 @@ impl Yardstick {
         form
     }
 
-    /// Reads what was written for somebody elsewhere; what is not known is as usual.
-    pub fn of_json(form: &Value, request: Option<&WrittenDocument>) -> Yardstick {
+    /// Reads what was written for somebody elsewhere who works on this handoff; what is not known is as usual.
+    pub fn of_json(form: &Value, handoff: &Handoff, request: Option<&WrittenDocument>) -> Yardstick {
         let ReportContract { dialect, settings, .. } = ReportContract::of_json(form);
         let text = |name: &str| form[name].as_str().map(str::to_owned);
         let following = form["following"].as_array().into_iter().flatten();
@@ -240,7 +240,7 @@ impl Yardstick {
             following: following.filter_map(Value::as_str).map(str::to_owned).collect(),
             agent: text("agent"),
             phase: text("phase"),
-            request: request.and_then(WrittenDocument::read_request),
+            request: request.and_then(|written| asked(written, handoff)),
             output_directory: text("output_directory"),
             times_are_kept: true,
         }
@@ -289,6 +289,13 @@ impl Yardstick {
         let judgement = baton_protocol::judge(b"", &reading, &Surroundings::default(), &self.settings);
         JudgedDocument { dialect: None, kind: None, judgement, valid: None }
     }
+}
+
+/// Reads what an answer is compared with. Where the request has no id of its own, the prompt shows that of the handoff.
+fn asked(written: &WrittenDocument, handoff: &Handoff) -> Option<Request> {
+    let mut request = written.read_request()?;
+    request.id.get_or_insert_with(|| handoff.id.to_string());
+    Some(request)
 }
 
 /// What came out about a document.

@@ -5,7 +5,7 @@ use baton_engine::handoff::Handoff;
 use baton_protocol::{Dialect, Kind};
 
 use crate::bed::Bed;
-use crate::documents::{PACKAGE, REPORT, REQUEST, native, with};
+use crate::documents::{NAMELESS, PACKAGE, REPORT, REQUEST, native, with};
 
 fn codes(judged: &JudgedDocument) -> Vec<String> {
     judged.judgement.diagnostics.iter().map(|found| found.code.to_string()).collect()
@@ -64,6 +64,22 @@ async fn a_report_about_another_task_is_not_an_answer() {
     let sent = bed.send(REQUEST, "finder").await;
     let judged = judged(&bed, &sent, &with(REPORT, "csv-07", "csv-99")).await;
     assert_eq!((codes(&judged), judged.valid.is_none()), (vec!["report-echo-mismatch".to_owned()], true));
+}
+
+#[tokio::test]
+async fn a_request_without_an_id_is_answered_under_that_of_its_handoff() {
+    let bed = Bed::new();
+    let sent = bed.send(NAMELESS, "finder").await;
+    let about = |id: &str| native(&format!(r#""id": "{id}", "summary": "Rows go through RowWriter in src/export.""#));
+    let other = judged(&bed, &sent, &about("csv-99")).await;
+    assert_eq!((codes(&other), other.valid.is_none()), (vec!["report-echo-mismatch".to_owned()], true));
+    assert!(judged(&bed, &sent, &about(sent.id.as_str())).await.valid.is_some());
+    // On another machine the same counts.
+    let request = bed.engine.request(&sent.id).await.unwrap();
+    let here = Yardstick::of_handoff(&sent, Some(&request), None, &bed.engine.settings);
+    let elsewhere = Yardstick::of_json(&here.json(), &sent, Some(&request));
+    let text = about("csv-99");
+    assert_eq!(codes(&elsewhere.judge(&IncomingDocument::of(text.as_bytes()))), ["report-echo-mismatch"]);
 }
 
 #[tokio::test]

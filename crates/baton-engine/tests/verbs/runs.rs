@@ -69,7 +69,7 @@ fn name(text: &str) -> RunId {
 async fn run_that_was_begun_goes_on_until_a_person_is_needed() {
     let bed = Bed::new();
     let runs = runs(&bed);
-    runs.begin(&name("one"), &memory::definition(GATE), &person()).await.unwrap();
+    runs.begin(&name("one"), &memory::definition(GATE), &person(), None).await.unwrap();
     let end = runs.resume(&name("one")).await.unwrap();
     assert!(matches!(&end, End::Waiting(questions) if questions[0].title == "go: approve?"), "{end:?}");
     assert!(!runs.stop(&name("one")), "nobody drives it any more");
@@ -79,8 +79,8 @@ async fn run_that_was_begun_goes_on_until_a_person_is_needed() {
 async fn second_run_in_a_workspace_is_refused_before_anything_is_recorded() {
     let bed = Bed::new();
     let runs = runs(&bed);
-    runs.begin(&name("one"), &memory::definition(GATE), &person()).await.unwrap();
-    let refused = runs.begin(&name("two"), &memory::definition(GATE), &person()).await.unwrap_err();
+    runs.begin(&name("one"), &memory::definition(GATE), &person(), None).await.unwrap();
+    let refused = runs.begin(&name("two"), &memory::definition(GATE), &person(), None).await.unwrap_err();
     assert!(
         matches!(&refused, DriverProblem::Workspace(WorkspaceProblem::Held { run, .. }) if run == "one"),
         "{refused}"
@@ -88,7 +88,7 @@ async fn second_run_in_a_workspace_is_refused_before_anything_is_recorded() {
     assert!(bed.engine.resolve("two").await.is_err(), "it is not there");
     // Whoever waits for a person leaves the workspace to others.
     runs.resume(&name("one")).await.unwrap();
-    runs.begin(&name("two"), &memory::definition(GATE), &person()).await.unwrap();
+    runs.begin(&name("two"), &memory::definition(GATE), &person(), None).await.unwrap();
     let refused = runs.resume(&name("one")).await.unwrap_err();
     assert!(matches!(refused, DriverProblem::Workspace(WorkspaceProblem::Held { .. })), "{refused}");
 }
@@ -98,7 +98,7 @@ async fn run_is_stopped_once() {
     let bed = Bed::new();
     let runs = runs(&bed);
     let workflow = "name: w\nagents: {dev: {queue: true}}\nphases: [{id: build, agent: dev}]\n";
-    runs.begin(&name("one"), &memory::definition(workflow), &person()).await.unwrap();
+    runs.begin(&name("one"), &memory::definition(workflow), &person(), None).await.unwrap();
     let (id, stopping) = (name("one"), name("one"));
     let (end, ()) = tokio::join!(runs.resume(&id), async {
         while !runs.stop(&stopping) {

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use baton_engine::driver::HandInWay;
 use baton_engine::engine::{agent_name, parse_duration, parse_lease, plain_name};
+use baton_engine::queue::QueueHold;
 use baton_engine::retry::milliseconds;
 use baton_engine::store::{ClaimRequest, ClaimedHandoff};
 use serde::Deserialize;
@@ -60,7 +61,8 @@ pub(crate) struct NewClaim {
 /// Claim what waits for an agent
 ///
 /// Takes the most urgent requests that are ready. With `wait`, the answer comes as soon as something is ready. Nobody else
-/// can claim them until the lease ends; heartbeats extend it. `claims` is empty if nothing is ready.
+/// can claim them until the lease ends; heartbeats extend it. `claims` is empty if nothing is ready; `held` says then whether
+/// the queue is `paused`, or `full` because as many are claimed as its limit allows.
 #[utoipa::path(post, path = "/api/v1/claims", tag = "work", request_body = NewClaim,
     responses((status = 200, description = "What was claimed, with the fence that later calls need")))]
 pub(crate) async fn claim(
@@ -86,6 +88,8 @@ pub(crate) async fn claim(
         // Whoever wants the prompt, too, asks for the briefing.
         return Ok(Json(stored_claims(&server, &claimed)));
     }
+    let held =
+        if claimed.is_empty() { server.engine.queue_holds().await?.remove(&wanted.agent).map(held_word) } else { None };
     let mut claims = Vec::with_capacity(claimed.len());
     for claimed in claimed {
         let is_alone = claimed.handoff.terms.step.is_none();
@@ -99,7 +103,7 @@ pub(crate) async fn claim(
         };
         claims.push(as_json(&claimed, &briefing));
     }
-    Ok(Json(json!({ "version": 1, "claims": claims })))
+    Ok(Json(json!({ "version": 1, "claims": claims, "held": held })))
 }
 
 /// Claims what is ready, and waits for it if nothing is; empty when the time is over. Only news about this queue wake it:
@@ -138,6 +142,14 @@ async fn claim_within(
                 break;
             }
         }
+    }
+}
+
+/// Names why a queue hands out nothing.
+fn held_word(hold: QueueHold) -> &'static str {
+    match hold {
+        QueueHold::Paused => "paused",
+        QueueHold::Full(_) => "full",
     }
 }
 

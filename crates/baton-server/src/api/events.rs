@@ -27,7 +27,7 @@ pub(crate) struct Beginning {
 /// stream ends with the event `end` when the run is over.
 #[utoipa::path(get, path = "/api/v1/runs/{id}/events", tag = "events", params(("id" = String, Path, description = "Its id"), Beginning),
     responses((status = 200, description = "Server-sent events", content_type = "text/event-stream", body = String),
-        (status = 400, description = "`Last-Event-ID` is not the id of an event")))]
+        (status = 400, description = "`Last-Event-ID` or `after` is not the id of an event that has happened")))]
 pub(crate) async fn of_run(
     State(server): State<Server>,
     principal: Principal,
@@ -38,6 +38,9 @@ pub(crate) async fn of_run(
     principal.looks_at_all()?;
     let run = server.journal_named(&principal, &id).await?;
     let after = event_stream::beginning(&headers, beginning.after)?.unwrap_or(0);
+    if after > 0 && server.engine.store.history(&run, after - 1, 1).await?.is_empty() {
+        return Err(event_stream::beyond());
+    }
     Ok(event_stream::of_run(server, principal, run, after, StreamForm::Journal))
 }
 
@@ -47,7 +50,7 @@ pub(crate) async fn of_run(
 /// may bring a few events again. `run` and `seq` identify an event.
 #[utoipa::path(get, path = "/api/v1/events", tag = "events", params(Beginning),
     responses((status = 200, description = "Server-sent events", content_type = "text/event-stream", body = String),
-        (status = 400, description = "`Last-Event-ID` is not the id of an event")))]
+        (status = 400, description = "`Last-Event-ID` or `after` is not the id of an event that has happened")))]
 pub(crate) async fn of_all(
     State(server): State<Server>,
     principal: Principal,
@@ -55,9 +58,10 @@ pub(crate) async fn of_all(
     Search(beginning): Search<Beginning>,
 ) -> Result<Response, ProblemJson> {
     principal.looks_at_all()?;
-    let after = match event_stream::beginning(&headers, beginning.after)? {
-        Some(after) => after,
-        None => server.engine.store.last_position().await?,
-    };
+    let last = server.engine.store.last_position().await?;
+    let after = event_stream::beginning(&headers, beginning.after)?.unwrap_or(last);
+    if after > last {
+        return Err(event_stream::beyond());
+    }
     Ok(event_stream::of_all(server, principal, after, StreamForm::Journal))
 }

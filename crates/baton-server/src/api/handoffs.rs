@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use baton_engine::engine::{Problem, WantedTerms, Yardstick, accepted_request, agent_name, shown_document};
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::Accept;
@@ -17,7 +17,7 @@ use super::terms::NewRequest;
 use super::{conditional, created, limit, page};
 use crate::access::Principal;
 use crate::answer_form::AnswerForm;
-use crate::incoming::{InPath, JsonBody, Search, optional};
+use crate::incoming::{InPath, JsonBody, Search, idempotency_key, json_objects, optional};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
@@ -28,7 +28,7 @@ use crate::server::Server;
 #[utoipa::path(post, path = "/api/v1/handoffs", tag = "handoffs", request_body = NewRequest,
     params(("Idempotency-Key" = Option<String>, Header, description = "Sending the same key again gives the same handoff")),
     responses((status = 201, description = "The handoff was accepted", headers(("Location" = String, description = "Where it is"))),
-        (status = 200, description = "It was sent before"), (status = 409, description = "The key or id belongs to another request"),
+        (status = 200, description = "It was sent before", headers(("Location" = String, description = "Where it is"))), (status = 409, description = "The key or id belongs to another request"),
         (status = 422, description = "The document or the terms are not valid")))]
 pub(crate) async fn send(
     State(server): State<Server>,
@@ -37,8 +37,7 @@ pub(crate) async fn send(
     JsonBody(new): JsonBody<NewRequest>,
 ) -> Result<Response, ProblemJson> {
     principal.writes()?;
-    let key = headers.get("idempotency-key").map(|key| std::str::from_utf8(key.as_bytes()));
-    let key = key.transpose().map_err(|_| ProblemJson::bad_value("/key", "an `Idempotency-Key` is text in UTF-8"))?;
+    let key = idempotency_key(&headers)?;
     let (accept, terms) = wanted(&server, &principal, &new, &principal.name, key).await?;
     let mut accepted = delivered(&server, &principal, vec![accept], &terms).await?;
     let Some(accepted) = accepted.pop() else { return Err(ProblemJson::unknown("handoff")) };
@@ -47,10 +46,7 @@ pub(crate) async fn send(
         "existing": accepted.existing,
         "handoff": baton_views::handoff::json(&accepted.handoff),
     });
-    if accepted.existing {
-        return Ok((StatusCode::OK, Json(body)).into_response());
-    }
-    Ok(created(&format!("/api/v1/handoffs/{}", accepted.handoff.id), body))
+    Ok(created(accepted.existing, &["handoffs", accepted.handoff.id.as_str()], body))
 }
 
 /// Requests that are sent together.
@@ -58,6 +54,7 @@ pub(crate) async fn send(
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewBatch {
     /// The requests, in their order.
+    #[serde(deserialize_with = "json_objects")]
     requests: Vec<NewRequest>,
 }
 

@@ -5,9 +5,10 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use baton_engine::EventKind;
-use baton_engine::engine::RunRecord;
+use baton_engine::engine::{RunRecord, plain_key};
 use baton_engine::flow::{self, Restart};
 use baton_engine::handoff::Handoff;
+use baton_engine::store::AcceptedHandoff;
 use baton_views::details::RunDetails;
 use baton_views::event;
 use baton_views::graph::{self, of_run::marked};
@@ -18,10 +19,10 @@ use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 use super::work::NewCancellation;
-use super::{conditional_on, created, limit, page};
+use super::{address, conditional_on, created, limit, page};
 use crate::access::Principal;
 use crate::acting::{self, WantedRun};
-use crate::incoming::{InPath, JsonBody, Search};
+use crate::incoming::{InPath, JsonBody, Search, idempotency_key, value};
 use crate::looking;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
@@ -44,18 +45,28 @@ pub(crate) struct NewRun {
 }
 
 /// Start a run of a workflow
+///
+/// Starting the same run with the same `Idempotency-Key` or id again gives the run that is there, with 200 instead of 201,
+/// whether it goes on or has ended.
 #[utoipa::path(post, path = "/api/v1/runs", tag = "runs", request_body = NewRun,
+    params(("Idempotency-Key" = Option<String>, Header, description = "Sending the same key again gives the same run")),
     responses((status = 201, description = "The run was recorded, and this server drives it", headers(("Location" = String, description = "Where it is"))),
-        (status = 404, description = "Unknown workflow"), (status = 409, description = "Another run works in the workspace"), (status = 422, description = "The inputs do not fit")))]
+        (status = 200, description = "It was started before", headers(("Location" = String, description = "Where it is"))),
+        (status = 404, description = "Unknown workflow"), (status = 409, description = "The key or id belongs to something else, or another run works in the workspace"),
+        (status = 422, description = "The inputs do not fit")))]
 pub(crate) async fn start(
     State(server): State<Server>,
     principal: Principal,
+    headers: HeaderMap,
     JsonBody(new): JsonBody<NewRun>,
 ) -> Result<Response, ProblemJson> {
+    let key = idempotency_key(&headers)?.map(|key| value("/key", plain_key(key))).transpose()?;
     let NewRun { workflow, inputs, workspace, id } = new;
-    let root = acting::start_run(&server, &principal, WantedRun { workflow, inputs, workspace, id }).await?;
-    let body = json!({ "version": 1, "run": root.run, "handoff": baton_views::handoff::json(&root) });
-    Ok(created(&format!("/api/v1/runs/{}", root.run), body))
+    let wanted = WantedRun { workflow, inputs, workspace, id, key };
+    let AcceptedHandoff { handoff: root, existing } = acting::start_run(&server, &principal, wanted).await?;
+    let handoff = baton_views::handoff::json(&root);
+    let body = json!({ "version": 1, "existing": existing, "run": root.run, "handoff": handoff });
+    Ok(created(existing, &["runs", root.run.as_str()], body))
 }
 
 /// Which runs to list.
@@ -180,7 +191,7 @@ pub(crate) async fn retry(
 }
 
 fn accepted(root: &Handoff) -> Response {
-    let place = format!("/api/v1/runs/{}", root.run);
+    let place = address(&["runs", root.run.as_str()]);
     (StatusCode::ACCEPTED, [(header::LOCATION, place)], Json(json!({ "version": 1, "run": root.run }))).into_response()
 }
 

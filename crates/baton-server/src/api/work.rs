@@ -17,7 +17,7 @@ use super::handoffs::wanted;
 use super::terms::NewRequest;
 use crate::access::Principal;
 use crate::answer_form::AnswerForm;
-use crate::incoming::{GivenDocument, InPath, JsonBody, optional, value};
+use crate::incoming::{GivenDocument, InPath, JsonBody, json_objects, optional, value};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
@@ -126,7 +126,7 @@ pub(crate) struct NewReport {
     /// The dialect of the document; default: what the workflow says, or it is recognised.
     dialect: Option<String>,
     /// Requests to send in the same transaction, if the report completes the handoff.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "json_objects")]
     next: Vec<NewRequest>,
 }
 

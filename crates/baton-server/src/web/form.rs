@@ -11,7 +11,7 @@ use crate::incoming::in_time;
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
 
-/// The fields of a form that the page itself has made.
+/// The fields of a form that the page itself has made. Their lines end as those of the page do.
 pub(super) struct SentForm(Vec<(String, String)>);
 
 impl SentForm {
@@ -39,7 +39,7 @@ impl FromRequest<Server> for SentForm {
         let bad = |why: FormRejection| ProblemJson::new(why.status(), "not_a_form", why.body_text());
         let fields = Form::<Vec<(String, String)>>::from_request(request, server);
         let Form(fields) = in_time(server, fields).await?.map_err(bad)?;
-        let form = SentForm(fields);
+        let form = SentForm(fields.into_iter().map(|(name, value)| (name, value.replace("\r\n", "\n"))).collect());
         if !visitor.is_some_and(|visitor| visitor.has_sent(form.raw("csrf"))) {
             let detail = "this form is not from your session, so nothing was done";
             return Err(ProblemJson::new(StatusCode::FORBIDDEN, "not_from_session", detail)

@@ -69,13 +69,13 @@ pub(super) async fn start(
     let begun = match given(&inputs) {
         Ok(inputs) => {
             let (workspace, id) = (form.optional(field::WORKSPACE), form.optional(field::ID));
-            let wanted = WantedRun { workflow: workflow.name.clone(), inputs, workspace, id };
+            let wanted = WantedRun { workflow: workflow.name.clone(), inputs, workspace, id, key: None };
             acting::start_run(&server, principal, wanted).await
         }
         Err(problem) => Err(problem),
     };
     match begun {
-        Ok(root) => Ok(see(&address::run(&root.run))),
+        Ok(started) => Ok(see(&address::run(&started.handoff.run))),
         Err(problem) if problem.status().is_server_error() || problem.status() == StatusCode::FORBIDDEN => Err(problem),
         Err(problem) => {
             let sent = SentStart {
@@ -104,7 +104,7 @@ async fn given_to(server: &Server, principal: &Principal, run: &str) -> Result<S
 
 /// Returns what stands in the fields of inputs, by their names.
 pub(super) fn typed<'n>(form: &SentForm, names: impl Iterator<Item = &'n str>) -> Vec<(String, String)> {
-    let text = |name: &str| form.field(&format!("{}{name}", field::INPUT)).replace("\r\n", "\n");
+    let text = |name: &str| form.field(&format!("{}{name}", field::INPUT)).to_owned();
     names.map(|name| (name.to_owned(), text(name))).collect()
 }
 
@@ -123,7 +123,7 @@ pub(super) fn given(typed: &[(String, String)]) -> Result<Map<String, Value>, Pr
 fn startable(workflow: KnownWorkflow) -> StartableWorkflow {
     let KnownWorkflow { name, description, inputs, phases, .. } = workflow;
     let input = |input: KnownInput| {
-        let default = input.default.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        let default = input.default.as_ref().map(Definition::as_typed);
         let is_required = input.required == Some(true) && default.is_none();
         StartInput { name: input.name, description: input.description, default, is_required }
     };

@@ -14,6 +14,9 @@ const TURN: f64 = 8.0;
 /// How far a label stands above its line; what hangs below the letters must not touch it.
 const LIFT: f64 = 6.0;
 
+/// Up to this width a picture can still be read if it is made to fit the screen of a phone.
+const NARROW_MAX: f64 = 520.0;
+
 /// Draws a graph as a file of its own.
 pub fn render(graph: &Graph) -> String {
     drawn(graph, &format!("<style>{STYLE}</style>\n"))
@@ -27,9 +30,10 @@ pub fn inline(graph: &Graph) -> String {
 fn drawn(graph: &Graph, style: &str) -> String {
     let layout = layout(graph);
     let (width, height) = (layout.width.ceil(), layout.height.ceil());
+    let class = if style.is_empty() && width <= NARROW_MAX { "baton narrow" } else { "baton" };
     let title = escape(&graph.title);
     let mut picture = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"baton\" width=\"{width}\" height=\"{height}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" width=\"{width}\" height=\"{height}\" \
 viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>\n{style}\
 <defs>{}</defs>\n<rect class=\"page\" width=\"{width}\" height=\"{height}\" rx=\"14\"/>\n",
         markers()

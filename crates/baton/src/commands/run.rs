@@ -27,7 +27,7 @@ pub(crate) struct Options {
     /// The workflow file, or a folder with a workflow.yaml; with a server as the store: the name of a workflow [default: this folder]
     #[arg(default_value = ".", hide_default_value = true)]
     workflow: PathBuf,
-    /// An input of the workflow; the value is text, or JSON if it reads as a list, an object, a number or true/false
+    /// An input of the workflow; the value is text, or JSON if it reads as a list, an object, a number, true/false or text in quotation marks
     #[arg(long = "input", value_name = "NAME=VALUE", value_parser = parse_input)]
     inputs: Vec<(String, Value)>,
     /// Where the agents work; created if it does not exist. Of a server, a folder inside its workspace
@@ -62,7 +62,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     running::missing_programs(&definition, &config).iter().for_each(|told| output.note(&format!("warning: {told}")));
     let session = Session::open(&options.store, Access::Change, output)?;
     refuse_existing(options, &session)?;
-    let id = options.id.clone().unwrap_or_else(|| running::run_id(&definition));
+    let id = options.id.clone().unwrap_or_else(|| running::new_run_id(definition.name()));
     let show = Show { session: &session, store: &options.store, options: &options.show, output, id: &id };
     show.begin(&definition)
 }

@@ -188,33 +188,17 @@ pub(crate) fn command_to_start(begun: &Definition) -> Option<String> {
     let file = begun.folder.join(begun.file.as_ref()?);
     let quoted = |path: &Path| baton_host::quoted(&path.to_string_lossy());
     let mut command = format!("baton run {} --workspace {}", quoted(&file), quoted(&begun.workspace));
-    for (name, value) in &begun.inputs {
+    for (name, value) in begun.inputs.iter().filter(|(_, value)| !value.is_null()) {
         let declared = begun.workflow.inputs.get(name);
         if declared.is_none_or(|input| input.default.as_ref() != Some(value)) {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            command.push_str(&format!(" --input {}", baton_host::quoted(&format!("{name}={text}"))));
+            let typed = Definition::as_typed(value);
+            command.push_str(&format!(" --input {}", baton_host::quoted(&format!("{name}={typed}"))));
         }
     }
     Some(command)
 }
 
-/// Makes the identifier of a run: the name of its workflow, and what makes it unique.
-pub(crate) fn run_id(definition: &Definition) -> RunId {
-    new_run_id(definition.name())
-}
-
-/// Makes the identifier of a run of a workflow with this name.
+/// Makes the id of a new run of a workflow with this name.
 pub(crate) fn new_run_id(workflow: &str) -> RunId {
-    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    let mut random = Uuid::now_v7().as_u128();
-    let mut unique = String::new();
-    for _ in 0..6 {
-        unique.push(char::from(LETTERS[(random & 31) as usize]));
-        random >>= 5;
-    }
-    let safe = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
-    let name: String = workflow.chars().take(32).map(safe).collect();
-    let name = name.trim_matches('-');
-    let name = if name.is_empty() { "run" } else { name };
-    RunId::parse(format!("{name}-{unique}")).unwrap_or_else(|_| RunId::from_unique(Uuid::now_v7()))
+    RunId::of_workflow(workflow, Uuid::now_v7())
 }

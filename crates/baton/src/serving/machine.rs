@@ -87,7 +87,7 @@ impl ServerHost for ServerMachine {
             Started { path, inputs, workspace: &workspace, input_hint: "give it in `inputs`", simulated: false };
         let wrong = |error| HostProblem { pointer: are_wrong.then_some("/inputs"), ..unusable(error) };
         let definition = running::definition(started, &self.config).map_err(wrong)?;
-        let id = id.unwrap_or_else(|| running::run_id(&definition));
+        let id = id.unwrap_or_else(|| running::new_run_id(definition.name()));
         Ok((id, definition))
     }
 

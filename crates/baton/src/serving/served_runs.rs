@@ -73,10 +73,16 @@ impl ServedRuns {
 
 #[async_trait]
 impl Runs for ServedRuns {
-    async fn begin(&self, run: &RunId, definition: &Definition, caller: &Caller) -> Result<(), DriverProblem> {
+    async fn begin(
+        &self,
+        run: &RunId,
+        definition: &Definition,
+        caller: &Caller,
+        key: Option<&str>,
+    ) -> Result<(), DriverProblem> {
         // What was begun before under this id goes on as it is.
         let served = self.served(running::scripts(definition))?;
-        served.runs.begin(run, definition, caller).await?;
+        served.runs.begin(run, definition, caller, key).await?;
         self.lock().insert(run.clone(), served);
         Ok(())
     }

@@ -39,6 +39,18 @@ fn a_report_answers_its_own_request_only() {
 }
 
 #[test]
+fn a_report_about_another_task_is_refused_also_where_the_request_has_no_id() {
+    let sandbox = with_one_claimed(&[]);
+    let nameless = r#"{"baton": 1, "document": "request", "instructions": "Find where rows are written today."}"#;
+    sandbox.write("nameless.json", nameless);
+    done(&sandbox, &["send", "--to", "finder", "--id", "own", "nameless.json"]);
+    done(&sandbox, &["claim", "--agent", "finder"]);
+    let run = sandbox.baton(&["report", "own", "--fence", "1", "report.json"]);
+    assert_eq!(run.code, Some(1), "{run}");
+    assert!(run.stderr.contains("this answers `csv-07`, but the request is `own`"), "{run}");
+}
+
+#[test]
 fn claims_about_files_are_checked_against_the_workspace() {
     let sandbox = with_one_claimed(&[]);
     sandbox.folder("work");

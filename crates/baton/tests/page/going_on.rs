@@ -31,7 +31,8 @@ fn failed_run_is_done_again_from_a_phase_with_a_note() {
     let ana = driver.open("ana", &Settings::default());
     ana.log_in(&stage.url("/runs/t"), &stage.ana);
     ana.until(".cause", "no tool");
-    ana.click("#retry summary");
+    ana.until(".cause", "baton retry t");
+    ana.click(".cause a[href='#retry-from']");
     ana.click("#retry option[value=build]");
     ana.write("#retry textarea", "The tool is there now.");
     ana.click("#retry button");
@@ -81,4 +82,8 @@ fn phase_that_does_not_exist_is_told_beside_the_note() {
         refused.text
     );
     assert!(refused.text.contains("the phases are build, ok, ship"), "{}", refused.text);
+    // What joins emoji is sent back as it was typed, and lines end as they did.
+    let refused =
+        ana.send("/runs/t", "/runs/t/retry", &[("from", "shop"), ("note", "\u{1f468}\u{200d}\u{1f469} <go>\r\non")]);
+    assert!(refused.text.contains("required>\u{1f468}&#x200d;\u{1f469} &lt;go&gt;\non</textarea>"), "{}", refused.text);
 }

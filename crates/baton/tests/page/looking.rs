@@ -1,5 +1,7 @@
 //! What is answered at the addresses of the page, to the letter: headers, text for programs, problems, fragments, streams.
 
+use serde_json::json;
+
 use crate::person::Person;
 use crate::stage::Stage;
 
@@ -207,4 +209,23 @@ fn list_and_agents_say_that_a_run_waits_for_a_worker() {
     let text = |path: &str| stage.server.ask("GET", path, &[("Accept", "*/*")], "").text;
     assert!(text("/runs").contains("test waits for a worker of team/qa, sent "), "{}", text("/runs"));
     assert!(text("/agents").contains("team/qa  0 working · 1 queued, the oldest sent "), "{}", text("/agents"));
+}
+
+#[test]
+fn questions_of_several_runs_are_told_apart_by_run_and_inputs() {
+    let flow =
+        "name: gates\ninputs: {feature: {required: true}}\nphases: [{id: ok, gate: {name: 'Ship it?', items: [it]}}]\n";
+    let stage = Stage::with(flow, "");
+    for (id, feature) in [("t", "dates"), ("u", "times")] {
+        let body = json!({ "workflow": "gates", "id": id, "workspace": id, "inputs": { "feature": feature } });
+        stage.server.post("/api/v1/runs", &body).expect(201);
+        stage.server.until(&format!("/api/v1/runs/{id}"), |run| run["waiting"][0]["id"] == format!("{id}.ok.1"));
+    }
+    let page = Person::at(&stage.server).get("/inbox").text;
+    for (id, feature) in [("t", "dates"), ("u", "times")] {
+        assert!(page.contains(&format!("href=\"/inbox/{id}.ok.1\">{id}: Ship it?</a>")), "{page}");
+        assert!(page.contains(&format!("<p class=\"purpose\">feature: {feature}</p>")), "{page}");
+    }
+    let text = stage.server.ask("GET", "/inbox", &[("Accept", "*/*")], "").text;
+    assert!(text.contains("  Ship it?\n  feature: times\n"), "{text}");
 }

@@ -138,6 +138,35 @@ fn run_is_started_once_more_with_edited_inputs() {
 }
 
 #[test]
+fn inputs_that_nobody_touched_stay_as_they_are() {
+    let flow = "name: gates\ninputs: {a: {}, b: {}, c: {}, d: {}, e: {default: x}, f: {}, g: {}}\n\
+        agents: {dev: {command: [./dev.sh], retry: {max_retries: 0}}}\nphases: [{id: build, agent: dev, on_failure: stop}]\n";
+    let stage = Stage::with(flow, "exit 3");
+    let inputs = json!({ "a": "5", "b": "[1,", "c": "a\r\nb\u{200d}", "d": "\u{1f468}\u{200d}\u{1f469}\u{202e}", "e": "",
+        "f": " \"x\"\n", "g": ["\u{200d}", 1.0, null] });
+    stage.server.post("/api/v1/runs", &json!({ "workflow": "gates", "id": "t", "inputs": inputs })).expect(201);
+    stage.until_run_is("t", "failed");
+    let driver = Driver::start();
+    let ana = driver.open("ana", &Settings::default());
+    ana.log_in(&stage.url("/start?workflow=gates&like=t"), &stage.ana);
+    ana.write("input[name=id]", "u");
+    ana.click("form .field ~ button.main");
+    ana.until("h1", "u");
+    stage.until_run_is("u", "failed");
+    assert_eq!(stage.server.get("/api/v1/runs/u").expect(200)["inputs"], inputs);
+    ana.go(&stage.url("/runs/u"));
+    ana.click("#retry summary");
+    ana.write("#retry textarea[name=note]", "Once more.");
+    ana.click("#retry button");
+    let again = |event: &serde_json::Value| event["event"] == "requeued" && event["handoff"] == "u";
+    let journal = "/api/v1/runs/u/journal?limit=1000";
+    let events =
+        stage.server.until(journal, |journal| journal["events"].as_array().is_some_and(|all| all.iter().any(again)));
+    let requeued = events["events"].as_array().and_then(|all| all.iter().find(|event| again(event)));
+    assert!(requeued.is_some_and(|event| !event.to_string().contains("inputs")), "{requeued:#?}");
+}
+
+#[test]
 fn form_of_another_session_or_another_site_starts_nothing() {
     let stage = Stage::with(FLOW, "report");
     let client = stage.stranger();

@@ -67,11 +67,46 @@ fn id_of_an_event_that_is_none_is_refused() {
     let server = premises.serve();
     server.send("csv-07");
     for path in ["/api/v1/events", "/api/v1/runs/csv-07/events"] {
-        for wrong in ["abc", "-1", "1.5", "99999999999999999999999"] {
+        for wrong in ["abc", "-1", "1.5", "99999999999999999999999", "2"] {
             let answer = server.ask("GET", path, &[("Last-Event-ID", wrong)], "");
             assert_eq!(answer.problem(400), "bad_request", "{path} {wrong}");
         }
+        assert_eq!(server.get(&format!("{path}?after=2")).problem(400), "bad_request", "{path}");
     }
+    server.follow("/api/v1/events", &[("Last-Event-ID", "1")]);
+}
+
+#[test]
+fn body_is_an_object_with_named_members() {
+    let premises = Premises::new();
+    let server = premises.serve();
+    server.send("csv-07");
+    let cases = [
+        ("/api/v1/handoffs/csv-07/cancel", json!(["no reason"]), ""),
+        ("/api/v1/handoffs", json!("finder"), ""),
+        ("/api/v1/handoffs", json!(null), ""),
+        ("/api/v1/batches", json!({ "requests": [request("a", "finder"), [{}, null]] }), "/requests/1"),
+        ("/api/v1/claims", json!({ "agent": ["finder"] }), "/agent"),
+    ];
+    for (path, body, pointer) in cases {
+        let problem = server.post(path, &body).expect(422);
+        assert_eq!((&problem["code"], &problem["pointer"]), (&json!("bad_value"), &json!(pointer)), "{path}");
+        let detail = problem["detail"].as_str().expect("words");
+        assert!(!detail.contains("struct"), "{detail}");
+        assert!(pointer == "/agent" || detail.contains("expected a JSON object"), "{detail}");
+    }
+    assert_eq!(server.get("/api/v1/handoffs/csv-07").expect(200)["handoff"]["state"], "pending");
+}
+
+#[test]
+fn condition_that_is_not_looked_at_changes_nothing() {
+    let premises = Premises::new();
+    let server = premises.serve();
+    server.send("csv-07");
+    let tag = server.get("/api/v1/handoffs/csv-07").header("etag").expect("a tag").to_owned();
+    let refused = server.ask("POST", "/api/v1/handoffs/csv-07/cancel", &[("If-Match", &tag)], "{}");
+    assert_eq!(refused.problem(400), "bad_request");
+    assert_eq!(server.get("/api/v1/handoffs/csv-07").expect(200)["handoff"]["state"], "pending");
 }
 
 #[test]

@@ -68,6 +68,35 @@ fn same_key_gives_the_same_handoff_and_another_request_is_refused() {
 }
 
 #[test]
+fn report_about_another_task_is_refused_also_where_the_request_has_no_id() {
+    let premises = Premises::new();
+    let server = premises.serve();
+    let document = json!({ "baton": 1, "document": "request", "instructions": "Find the writer of rows." });
+    server.post("/api/v1/handoffs", &json!({ "to": "finder", "id": "csv-07", "document": document })).expect(201);
+    let (_, fence) = server.claim();
+    let other = json!({ "fence": fence, "document": report("csv-08", "complete") });
+    let refused = server.post("/api/v1/handoffs/csv-07/report", &other).expect(422);
+    assert_eq!(refused["rule"], "report-echo-mismatch");
+    let own = json!({ "fence": fence, "document": report("csv-07", "complete") });
+    server.post("/api/v1/handoffs/csv-07/report", &own).expect(200);
+}
+
+#[test]
+fn location_leads_to_what_was_made_whatever_its_id() {
+    let premises = Premises::new();
+    let server = premises.serve();
+    for (id, location) in [("a%62", "a%2562"), ("a#b", "a%23b"), ("a b", "a%20b"), ("größe", "gr%C3%B6%C3%9Fe")] {
+        for status in [201, 200] {
+            let sent = server.post("/api/v1/handoffs", &request(id, "finder"));
+            sent.expect(status);
+            assert_eq!(sent.header("location"), Some(&*format!("/api/v1/handoffs/{location}")));
+        }
+        let found = server.get(&format!("/api/v1/handoffs/{location}")).expect(200);
+        assert_eq!(found["handoff"]["id"], id);
+    }
+}
+
+#[test]
 fn document_that_is_not_valid_is_refused_with_rule_and_pointer() {
     let premises = Premises::new();
     let server = premises.serve();
@@ -234,7 +263,7 @@ fn agents_have_queues_that_can_be_paused_and_figures_with_counts() {
     let paused = server.ask("PATCH", "/api/v1/agents/finder", &[], r#"{"paused": true, "limit": 2}"#).expect(200);
     assert_eq!(paused["agent"], json!({ "agent": "finder", "paused": true, "limit": 2 }));
     let nothing = server.post("/api/v1/claims", &json!({ "agent": "finder" })).expect(200);
-    assert_eq!(nothing["claims"], json!([]));
+    assert_eq!((&nothing["claims"], &nothing["held"]), (&json!([]), &json!("paused")));
 }
 
 #[test]

@@ -58,6 +58,44 @@ fn run_is_driven_waits_at_a_gate_and_goes_on_when_somebody_approves() {
 }
 
 #[test]
+fn run_that_is_started_twice_is_one_run_by_its_key_and_by_its_id() {
+    let premises = Premises::new().workflow(GATE, "report");
+    let approver = premises.token(&["--role", "approver", "--name", "ana"]);
+    let other = premises.token(&["--role", "approver", "--name", "ben"]);
+    let mut server = premises.serve_flow();
+    server.as_owner_of(&approver);
+    let body = json!({ "workflow": "gates", "inputs": { "feature": "dates" }, "workspace": "a" });
+    let start = |server: &Client, key: &str, body: &Value| {
+        server.ask("POST", "/api/v1/runs", &[("Idempotency-Key", key)], &body.to_string())
+    };
+    let first = start(&server, "nightly", &body);
+    let run = first.expect(201)["run"].as_str().expect("a run").to_owned();
+    let location = format!("/api/v1/runs/{run}");
+    // The answer was lost, and the run holds its workspace.
+    let again = start(&server, "nightly", &body);
+    assert_eq!((again.expect(200)["run"].as_str(), again.header("location")), (Some(&*run), Some(&*location)));
+    assert_eq!((&first.expect(201)["existing"], &again.expect(200)["existing"]), (&json!(false), &json!(true)));
+    for (member, value) in [("inputs", json!({ "feature": "times" })), ("workspace", json!("b")), ("id", json!("own"))]
+    {
+        let mut another = body.clone();
+        another[member] = value;
+        assert_eq!(start(&server, "nightly", &another).status, 409, "{member}");
+    }
+    // Each token has its own keys.
+    let theirs = json!({ "workflow": "gates", "inputs": { "feature": "dates" }, "workspace": "c" });
+    server.as_owner_of(&other);
+    assert_ne!(start(&server, "nightly", &theirs).expect(201)["run"], run.as_str());
+    server.as_owner_of(&approver);
+    server.until(&location, is_asked);
+    server.post(&format!("{location}/cancel"), &json!({})).expect(200);
+    assert_eq!(start(&server, "nightly", &body).expect(200)["run"], run.as_str(), "it does not run again");
+    let named = json!({ "workflow": "gates", "inputs": { "feature": "dates" }, "workspace": "d", "id": "t" });
+    server.post("/api/v1/runs", &named).expect(201);
+    assert_eq!(server.post("/api/v1/runs", &named).expect(200)["existing"], true);
+    assert_eq!(server.as_owner_of(&other).post("/api/v1/runs", &named).problem(409), "taken", "it is not theirs");
+}
+
+#[test]
 fn run_can_be_drawn() {
     let (_premises, server) = started();
     server.until("/api/v1/runs/t", is_asked);
