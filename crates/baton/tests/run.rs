@@ -12,6 +12,8 @@ mod again;
 mod anchors;
 #[path = "run/approved_files.rs"]
 mod approved_files;
+#[path = "run/behind_gates.rs"]
+mod behind_gates;
 #[path = "run/blocks.rs"]
 mod blocks;
 #[path = "run/bound_files.rs"]
