@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use crate::approval::{Approval, Vote};
 use crate::door::Door;
 use crate::evidence::ExaminedClaim;
+use crate::failure::FailureOutput;
 use crate::handoff::{Ask, Digest, Handoff, State, Terms, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::known::Decider;
@@ -93,30 +94,11 @@ pub struct FailedCommand {
     /// How it failed, in one line.
     pub what: String,
     /// The last that it said, or what was found in its report.
-    pub output: String,
-    /// Which of the two.
-    pub shows: FailureOutput,
+    pub output: Option<FailureOutput>,
+    /// What helps.
+    pub help: Option<String>,
     /// Where all that it said is.
     pub log: Option<PathBuf>,
-}
-
-/// What is shown of something that failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailureOutput {
-    /// The last lines of its output.
-    LastLines,
-    /// What is wrong with its report.
-    Findings,
-}
-
-impl FailureOutput {
-    /// Returns the label before it.
-    pub fn label(self) -> &'static str {
-        match self {
-            FailureOutput::LastLines => "said last",
-            FailureOutput::Findings => "findings",
-        }
-    }
 }
 
 /// What replies a question takes.

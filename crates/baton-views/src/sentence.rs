@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use baton_engine::evidence::{self, ClaimFinding, ExaminedClaim};
+use baton_engine::failure::Failure;
 use baton_engine::flow;
 use baton_engine::handoff::{Ask, State, WrittenDocument};
 use baton_engine::journal::{Event, Fact};
@@ -118,10 +119,10 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
                 let warned = warned(&report.document).map(|text| sentence(SentenceSign::Warned, tracked, text));
                 warned.into_iter().chain(reported(tracked, &report)).collect()
             }
-            Command::Fail(fail) => told(SentenceSign::Failed, failed(tracked, &fail.failure.to_string())),
+            Command::Fail(fail) => told(SentenceSign::Failed, failed_with(tracked, &fail.failure)),
             Command::Expire(_) => {
-                let why = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
-                told(SentenceSign::Failed, failed(tracked, &why.unwrap_or_else(|| "time limit reached".to_owned())))
+                let why = tracked.handoff.last_failure.as_ref().map(|failure| failed_with(tracked, failure));
+                told(SentenceSign::Failed, why.unwrap_or_else(|| failed(tracked, "time limit reached")))
             }
             Command::Verify(verify) => verified(run, tracked, &verify),
             Command::Decide(decide) => decided(tracked, &decide),
@@ -156,20 +157,37 @@ fn sentence(sign: SentenceSign, tracked: &TrackedHandoff, text: String) -> Event
 fn brief(text: &str) -> String {
     let mut lines = text.trim().lines().map(str::trim).filter(|line| !line.is_empty());
     let mut first = lines.next().unwrap_or_default().to_owned();
-    // A program that fails says why at its end.
-    let is_output = first.contains("it said last");
     if first.ends_with(':')
-        && let Some(second) = if is_output { lines.next_back() } else { lines.next() }
+        && let Some(second) = lines.next()
     {
         // A line that only announces others says less than one of them; what stands before it is its kind.
         let kind = first.split_once(": ").map(|(kind, _)| format!("{kind}: ")).unwrap_or_default();
         first = format!("{kind}{second}");
     }
-    let first = cut(&one_line(&first), REASON_MAX);
-    match lines.count() {
-        0 => first,
-        more => format!("{} (and {more} more)", first.trim_end_matches('.')),
+    with_more(&first, lines.count())
+}
+
+/// Makes a line short, and says how many others there are.
+fn with_more(line: &str, others: usize) -> String {
+    let line = cut(&one_line(line), REASON_MAX);
+    match others {
+        0 => line,
+        more => format!("{} (and {more} more)", line.trim_end_matches('.')),
     }
+}
+
+/// Returns why an attempt failed, what follows, and what helps: advice is never cut.
+fn failed_with(tracked: &TrackedHandoff, failure: &Failure) -> String {
+    let said = failure.output.as_ref().and_then(|output| Some((output.text(), output.telling_line()?)));
+    let why = match said {
+        Some((text, line)) => {
+            let others = text.lines().filter(|line| !line.trim().is_empty()).count() - 1;
+            with_more(&format!("{}: {line}", failure.code), others)
+        }
+        None => brief(&format!("{}: {}", failure.code, failure.message)),
+    };
+    let help = failure.help.as_ref().map(|help| format!("; hint: {help}")).unwrap_or_default();
+    format!("{}{help}", attempt_failed(tracked, &why))
 }
 
 fn begun(tracked: &TrackedHandoff) -> String {
@@ -266,6 +284,10 @@ fn is_repaired(tracked: &TrackedHandoff) -> bool {
 }
 
 fn failed(tracked: &TrackedHandoff, why: &str) -> String {
+    attempt_failed(tracked, &brief(why))
+}
+
+fn attempt_failed(tracked: &TrackedHandoff, why: &str) -> String {
     let next = match &tracked.handoff.state {
         State::Pending { ready_at } => {
             let pause = ready_at.duration_since(tracked.handoff.changed_at).as_secs();
@@ -280,7 +302,7 @@ fn failed(tracked: &TrackedHandoff, why: &str) -> String {
     // Nobody has begun what nobody has claimed.
     let attempt = Some(tracked.attempts).filter(|attempts| *attempts > 0);
     let attempt = attempt.map(|attempt| format!("attempt {attempt}: ")).unwrap_or_default();
-    format!("{attempt}{}{next}", brief(why))
+    format!("{attempt}{why}{next}")
 }
 
 fn verified(run: &Run, tracked: &TrackedHandoff, verify: &Verify) -> Vec<EventSentence> {

@@ -19,7 +19,7 @@ use crate::evidence::{
     self, ChangedFiles, CheckCommand, CheckOutcome, ClaimFinding, ClaimKind, Content, Evidence, ExaminedClaim,
     KeptBytes, Moment, Scene, Transcript,
 };
-use crate::failure::{Code, Failure, UNFIT_REPORT};
+use crate::failure::{Code, Failure};
 use crate::handoff::{Digest, WrittenDocument};
 use crate::id::HandoffId;
 use crate::run::LastReport;
@@ -310,26 +310,26 @@ impl Trial {
         let path = reply.path.as_deref().and_then(|path| path.strip_prefix(&self.job.workspace).ok());
         let path = path.map(|path| path.to_string_lossy().into_owned());
         let document = WrittenDocument { path, ..WrittenDocument::new(dialect, reply.text.clone()) };
-        let unfit = |message: String| {
+        let unfit = |failure: Failure| {
             let whole = document.path.clone().unwrap_or_else(|| self.job.folder.display().to_string());
-            let document = document.clone().shortened(&whole);
-            Err(Box::new((Failure::new(Code::validation_failed(), message), document)))
+            Err(Box::new((failure, document.clone().shortened(&whole))))
         };
+        let said = |message: &str| Failure::new(Code::validation_failed(), message);
         if !judgement.valid && is_blockless(&reply.text) {
             let places: Vec<&str> = [&reply.source].into_iter().chain(&reply.looked_in).map(String::as_str).collect();
             let message = format!(
                 "no handoff block found in {}: end the report with the block that was asked for",
                 places.join(", ")
             );
-            return unfit(message);
+            return unfit(said(&message));
         }
         if !judgement.valid {
-            return unfit(format!("{UNFIT_REPORT}\n{}", judged.told_errors()));
+            return unfit(judged.failure("the report is not valid"));
         }
         let next = Successors::Agents(&self.yardstick.following);
         match judged.valid.and_then(|valid| answer::understand(valid.document, next)) {
             Some(understood) => Ok((understood, document.judged(judgement))),
-            None => unfit("what it handed in is not a report".to_owned()),
+            None => unfit(said("what it handed in is not a report")),
         }
     }
 }

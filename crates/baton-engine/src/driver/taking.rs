@@ -101,7 +101,7 @@ impl Driver {
                 return Ok(Err(End::Cancelled));
             }
             State::Failed { .. } | State::Verifying | State::Blocked { .. } | State::AwaitingPerson { .. } => {
-                let why = root.last_failure.as_ref().map(|failure| failure.message.clone());
+                let why = root.last_failure.as_ref().map(|failure| failure.text());
                 return Ok(Err(End::Failed(why.unwrap_or_default())));
             }
         }

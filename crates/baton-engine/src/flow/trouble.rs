@@ -6,9 +6,9 @@ use baton_protocol::model::Report;
 use serde_json::Value;
 
 use crate::answer;
-use crate::failure::{CommandStream, Failure, UNFIT_REPORT};
+use crate::failure::{CommandStream, Failure, FailureOutput};
 use crate::handoff::State;
-use crate::people::{FailedCommand, FailureOutput};
+use crate::people::FailedCommand;
 use crate::run::{Run, TrackedHandoff};
 use crate::step::Role;
 
@@ -26,9 +26,9 @@ pub fn trouble(run: &Run, subject: &TrackedHandoff) -> Option<FailedCommand> {
     let report = subject.report().filter(|report| !answer::passes(report));
     match (&subject.handoff.state, &subject.handoff.last_failure, report) {
         (State::Failed { .. }, Some(failure), _) => {
-            let (what, output) = told(&failure.to_string());
-            let shows = if is_unfit(failure) { FailureOutput::Findings } else { FailureOutput::LastLines };
-            Some(FailedCommand { command: command(run, subject), what, output, shows, log: log(run, subject) })
+            let (what, output) = failure.what_and_output();
+            let help = failure.help.clone();
+            Some(FailedCommand { command: command(run, subject), what, output, help, log: log(run, subject) })
         }
         (_, _, Some(report)) if subject.step.role == Role::Check => Some(of_check(run, subject, report)),
         _ => None,
@@ -37,12 +37,7 @@ pub fn trouble(run: &Run, subject: &TrackedHandoff) -> Option<FailedCommand> {
 
 /// Returns the line of it that matters most: how it ended, and the last that was said, or the first thing that is wrong.
 pub(super) fn in_one_line(trouble: &FailedCommand) -> String {
-    let mut lines = trouble.output.lines().map(str::trim).filter(|line| !line.is_empty());
-    let line = match trouble.shows {
-        FailureOutput::LastLines => lines.next_back(),
-        FailureOutput::Findings => lines.next(),
-    };
-    match line {
+    match trouble.output.as_ref().and_then(FailureOutput::telling_line) {
         Some(line) => format!("{}: {line}", trouble.what),
         None => trouble.what.clone(),
     }
@@ -61,15 +56,8 @@ fn of_check(run: &Run, subject: &TrackedHandoff, report: &Report) -> FailedComma
     let located = run.definition.locate(&subject.step.phase);
     let command = located.and_then(|located| located.phase().check.as_ref().map(ToString::to_string));
     let what = format!("the check {} failed: {}", subject.step.phase, text("ended"));
-    let shows = FailureOutput::LastLines;
-    FailedCommand { command, what, output: text("output"), shows, log: log(run, subject) }
-}
-
-/// Takes a message apart: its first line says what happened, the others what was said.
-fn told(message: &str) -> (String, String) {
-    let (first, rest) = message.split_once('\n').unwrap_or((message, ""));
-    let (first, _) = first.rsplit_once("; it said last").unwrap_or((first, ""));
-    (first.trim_end().trim_end_matches(':').to_owned(), rest.trim().to_owned())
+    let output = Some(text("output")).filter(|said| !said.is_empty()).map(FailureOutput::LastLines);
+    FailedCommand { command, what, output, help: None, log: log(run, subject) }
 }
 
 fn log(run: &Run, subject: &TrackedHandoff) -> Option<PathBuf> {
@@ -80,36 +68,12 @@ fn log(run: &Run, subject: &TrackedHandoff) -> Option<PathBuf> {
         _ => {
             command(run, subject)?;
             match &handoff.last_failure {
-                Some(failure) if is_unfit(failure) => REPORT.to_owned(),
+                // There was a report, and it was refused for what it says.
+                Some(Failure { output: Some(FailureOutput::Findings(_)), .. }) => REPORT.to_owned(),
                 Some(Failure { stream: Some(CommandStream::Stdout), .. }) => STDOUT.to_owned(),
                 _ => STDERR.to_owned(),
             }
         }
     };
     Some(run.attempt_folder(&handoff.id, handoff.fence).join(name))
-}
-
-/// Returns whether there was a report, and it was refused for what it says.
-fn is_unfit(failure: &Failure) -> bool {
-    failure.message.starts_with(UNFIT_REPORT)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_line_that_matters_is_the_last_one_that_was_said() {
-        let (what, output) =
-            told("PROCESSING_ERROR: the command ended with 3; it said last:\none\nthe index is gone\n");
-        assert_eq!(
-            (what.as_str(), output.as_str()),
-            ("PROCESSING_ERROR: the command ended with 3", "one\nthe index is gone")
-        );
-        let mut trouble = FailedCommand { command: None, what, output, shows: FailureOutput::LastLines, log: None };
-        assert_eq!(in_one_line(&trouble), "PROCESSING_ERROR: the command ended with 3: the index is gone");
-        trouble.shows = FailureOutput::Findings;
-        assert_eq!(in_one_line(&trouble), "PROCESSING_ERROR: the command ended with 3: one");
-        assert_eq!(told("TIMEOUT: too slow"), ("TIMEOUT: too slow".to_owned(), String::new()));
-    }
 }

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use baton_engine::Fence;
 use baton_engine::engine::{AppliedCommand, HandedIn, Yardstick, parse_lease};
-use baton_engine::failure::{Code, Failure, Transience};
+use baton_engine::failure::{Code, CommandStream, Failure, FailureOutput, Transience};
 use baton_engine::handoff::Handoff;
 use baton_engine::lifecycle::Accept;
 use baton_engine::store::ClaimedHandoff;
@@ -185,6 +185,13 @@ pub(crate) struct NewFailure {
     code: String,
     /// What happened.
     message: String,
+    /// The last that was said about it, by whatever failed.
+    output: Option<String>,
+    /// Where that was said: `stdout` or `stderr`.
+    #[schema(value_type = Option<String>)]
+    stream: Option<CommandStream>,
+    /// What the claimant advises to do about it.
+    help: Option<String>,
     /// Whether trying again may help; default: what the code says.
     transient: Option<bool>,
     /// A report about the failure.
@@ -204,7 +211,12 @@ pub(crate) async fn fail(
     JsonBody(new): JsonBody<NewFailure>,
 ) -> Result<Json<Value>, ProblemJson> {
     let handoff = worked_on(&server, &principal, &id).await?;
-    let mut failure = Failure::new(value("/code", Code::parse(&new.code))?, new.message);
+    let failure = Failure::new(value("/code", Code::parse(&new.code))?, new.message);
+    let mut failure = match new.output {
+        Some(output) => failure.with_output(FailureOutput::LastLines(output)),
+        None => failure,
+    };
+    (failure.stream, failure.help) = (new.stream, new.help);
     failure.chance = match new.transient {
         Some(true) => Transience::Transient,
         Some(false) => Transience::Permanent,
