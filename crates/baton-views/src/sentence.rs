@@ -38,7 +38,7 @@ pub enum SentenceSign {
     Decided,
     /// Something was left out, or not followed.
     Skipped,
-    /// A report counts, but a rule warns of something in it.
+    /// A report counts, but something is wrong with it, or with the program that it is from.
     Warned,
 }
 
@@ -119,7 +119,12 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
                 let warned = warned(&report.document).map(|text| sentence(SentenceSign::Warned, tracked, text));
                 warned.into_iter().chain(reported(tracked, &report)).collect()
             }
-            Command::Fail(fail) => told(SentenceSign::Failed, failed_with(tracked, &fail.failure)),
+            Command::Fail(fail) => {
+                // Whoever repairs it in the same session is warned of the same again.
+                let warned = fail.document.as_ref().filter(|_| !is_repaired(tracked)).and_then(warned);
+                let warned = warned.map(|text| sentence(SentenceSign::Warned, tracked, text));
+                warned.into_iter().chain(told(SentenceSign::Failed, failed_with(tracked, &fail.failure))).collect()
+            }
             Command::Expire(_) => {
                 let why = tracked.handoff.last_failure.as_ref().map(|failure| failed_with(tracked, failure));
                 told(SentenceSign::Failed, why.unwrap_or_else(|| failed(tracked, "time limit reached")))
@@ -219,13 +224,13 @@ fn reported(tracked: &TrackedHandoff, report: &HandIn) -> Vec<EventSentence> {
     }
 }
 
-/// Returns the warnings of rules about a report that counts.
-/// Says when it continues without an answer, if it does.
+/// Returns when it continues without an answer, if it does.
 fn or_silence(run: &Run, tracked: &TrackedHandoff) -> String {
     flow::lapses_at(run, tracked).map(|at| format!("; {}", lapses(at))).unwrap_or_default()
 }
 
-fn warned(document: &WrittenDocument) -> Option<String> {
+/// Returns what is warned of in a report: by its program first, then by rules.
+pub(crate) fn warned(document: &WrittenDocument) -> Option<String> {
     let first = brief(document.warnings.first()?);
     match document.warnings.len() - 1 {
         0 => Some(first),

@@ -127,6 +127,22 @@ fn advice_is_shown_in_full_wherever_a_person_decides() {
 }
 
 #[test]
+fn what_is_wrong_with_a_program_beside_its_report_is_on_record() {
+    let answer = format!(r#"{{"type":"result","subtype":"success","is_error":false,"result":"{REPORT}"}}"#);
+    let later = r#"{"type":"result","subtype":"success","is_error":true,"result":"API Error: 500"}"#;
+    let (site, ended, _) = run("claude", &format!("cat <<'END'\n{answer}\n{later}\nEND\nexit 1"));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let warning = "its program failed after its report, which counts: API Error: 500";
+    assert!(ended.stderr.contains(&format!("warned    build: {warning}")), "{}", ended.stderr);
+    for look in [&["log", RUN][..], &["log", RUN, "--json"], &["show", "r.build.1"], &["show", "r.build.1", "--json"]] {
+        let look: Vec<String> = look.iter().map(|word| word.replace("r.build", &format!("{RUN}.build"))).collect();
+        let look: Vec<&str> = look.iter().map(String::as_str).collect();
+        let told = site.baton(&look).stdout;
+        assert!(told.contains("after its report, which counts"), "{look:?}: {told}");
+    }
+}
+
+#[test]
 fn words_of_an_agent_are_not_taken_for_those_of_baton() {
     let said = "bad tool use; it said last week that IMPORTANT DETAIL";
     let result = format!(r#"{{"type":"result","subtype":"success","is_error":true,"result":"{said}"}}"#);
