@@ -14,7 +14,7 @@ use baton_engine::run::{NextTurn, Run, TrackedHandoff};
 use baton_engine::step::{HUMAN, Role};
 
 use crate::step_name::StepName;
-use crate::words::{cut, lapses, one_line, with_inputs};
+use crate::words::{briefly, cut, lapses, one_line, span, with_inputs};
 
 /// The longest reason in a line.
 const REASON_MAX: usize = 160;
@@ -295,11 +295,11 @@ fn failed(tracked: &TrackedHandoff, why: &str) -> String {
 fn attempt_failed(tracked: &TrackedHandoff, why: &str) -> String {
     let next = match &tracked.handoff.state {
         State::Pending { ready_at } => {
-            let pause = ready_at.duration_since(tracked.handoff.changed_at).as_secs();
+            let pause = span(tracked.handoff.changed_at, *ready_at).as_secs();
             match pause {
                 0 if is_repaired(tracked) => "; repaired in the same session".to_owned(),
                 0 => "; tried again".to_owned(),
-                seconds => format!("; tried again in {seconds} s"),
+                seconds => format!("; tried again in {}", briefly(Duration::from_secs(seconds))),
             }
         }
         _ => String::new(),
