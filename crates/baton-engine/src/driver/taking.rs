@@ -30,7 +30,7 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// A run that is ours.
 pub(super) struct TakenRun {
     pub(super) run: Run,
-    /// The token of the claim of the run itself.
+    /// The fence of the claim of the run itself.
     pub(super) fence: Fence,
     /// Keeps other runs out of its workspace.
     pub(super) workspace: WorkspaceLock,

@@ -19,7 +19,7 @@ use crate::session::Spent;
 /// Say that the attempt failed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fail {
-    /// The token of the claim.
+    /// The fence of the claim.
     pub fence: Fence,
     /// What went wrong.
     pub failure: Failure,

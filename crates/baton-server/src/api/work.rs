@@ -49,7 +49,7 @@ async fn claimed_work(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewAcknowledgment {
-    /// The token that the claim gave.
+    /// The fence of the claim.
     fence: u64,
     /// The acknowledgment; default: understood, starting.
     document: Option<Value>,
@@ -89,7 +89,7 @@ pub(crate) async fn acknowledge(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewHeartbeat {
-    /// The token that the claim gave.
+    /// The fence of the claim.
     fence: u64,
     /// How long without another one; default: as long as before.
     lease: Option<String>,
@@ -118,7 +118,7 @@ pub(crate) async fn heartbeat(
 #[schema(example = json!({ "fence": 1, "document": { "baton": 1, "document": "report", "id": "csv-07", "outcome": "complete",
     "summary": "Found the writer of rows in src/csv.rs, function write_row." } }))]
 pub(crate) struct NewReport {
-    /// The token that the claim gave.
+    /// The fence of the claim.
     fence: u64,
     /// The report in any dialect: a JSON object, or text as it was written.
     #[schema(schema_with = super::openapi::document)]
@@ -179,7 +179,7 @@ async fn following(
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "fence": 1, "code": "TIMEOUT", "message": "the tests did not end" }))]
 pub(crate) struct NewFailure {
-    /// The token that the claim gave.
+    /// The fence of the claim.
     fence: u64,
     /// Which kind of failure: a known code such as `TIMEOUT`, or capital letters of your own.
     code: String,
