@@ -171,9 +171,7 @@ impl CommandAgent {
         if failure.chance == Transience::Permanent && !self.withheld.is_empty() {
             let keys = self.withheld.join(", ");
             let hint = format!(" (set here but not passed on: {keys}; name what it needs in `env` of the agent)");
-            // People are shown the first line.
-            let end = failure.message.find('\n').unwrap_or(failure.message.len());
-            failure.message.insert_str(end, &hint);
+            failure.message.push_str(&hint);
         }
     }
 

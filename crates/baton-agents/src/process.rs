@@ -41,8 +41,8 @@ pub use launcher::Launcher;
 pub use limits::ResourceLimits;
 pub use sink::{LOG_BYTES_MAX, Listener, Log, Sink};
 pub use sweep::{FENCE, HANDOFF, Mark, RUN, WORKSPACE, attempt_above, sweep_run};
-pub use telling::{ended_badly, not_started, told};
-pub(crate) use telling::{length, permanent, size, without_script};
+pub use telling::{ended_badly, not_started};
+pub(crate) use telling::{how_it_ended, length, permanent, size, without_script};
 pub use user_namespace::UserNamespace;
 
 use launcher::Apart;

@@ -112,7 +112,7 @@ pub struct Job {
     pub phase: String,
     /// The name of the agent.
     pub agent: String,
-    /// The token of the claim.
+    /// The fence of the claim.
     pub fence: Fence,
     /// Which attempt this is, from 1.
     pub attempt: u32,

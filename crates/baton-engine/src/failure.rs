@@ -4,11 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The longest message that is kept; the rest belongs into a log.
+/// The longest message that is kept, with the output below it; the rest belongs in a log.
 pub const MESSAGE_BYTES_MAX: usize = 8 * 1024;
-
-/// What the failure of a report with errors begins with; the findings follow on lines of their own.
-pub const UNFIT_REPORT: &str = "the report is not valid:";
 
 /// Which kind of failure: one of the five known codes, or the agent's own.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -44,16 +41,31 @@ pub enum CommandStream {
     Stderr,
 }
 
+/// What is shown of whatever failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FailureOutput {
+    /// The last lines of its output.
+    LastLines(String),
+    /// What is wrong with its report, a line for each finding.
+    Findings(String),
+    /// Each member of a group that failed: how, its command, the last lines of its output, its log. It is put together for people.
+    Members(String),
+}
+
 /// What went wrong in an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// Which kind.
     pub code: Code,
-    /// What happened.
+    /// What happened, without what the other fields say.
     pub message: String,
+    /// What was written last, or what was found.
+    pub output: Option<FailureOutput>,
+    /// What Baton advises to do about it.
+    pub help: Option<String>,
     /// Whether trying again makes sense.
     pub chance: Transience,
-    /// Where the command wrote the lines that the message ends with.
+    /// Where the command wrote what tells most about it.
     pub stream: Option<CommandStream>,
 }
 
@@ -140,17 +152,103 @@ impl Code {
     }
 }
 
+impl FailureOutput {
+    /// Returns the lines.
+    pub fn text(&self) -> &str {
+        match self {
+            FailureOutput::LastLines(text) | FailureOutput::Findings(text) | FailureOutput::Members(text) => text,
+        }
+    }
+
+    /// Returns the label before them.
+    pub fn label(&self) -> &'static str {
+        match self {
+            FailureOutput::LastLines(_) => "said last",
+            FailureOutput::Findings(_) => "findings",
+            FailureOutput::Members(_) => "members",
+        }
+    }
+
+    /// Returns the line that matters most: a program says at its end why it failed, of findings the first is the worst.
+    pub fn telling_line(&self) -> Option<&str> {
+        let mut lines = self.text().lines().map(str::trim).filter(|line| !line.is_empty());
+        match self {
+            FailureOutput::LastLines(_) => lines.next_back(),
+            FailureOutput::Findings(_) => lines.next(),
+            FailureOutput::Members(_) => None,
+        }
+    }
+}
+
 impl Failure {
     /// Describes what went wrong; the code says whether another attempt makes sense.
     pub fn new(code: Code, message: impl Into<String>) -> Failure {
         let chance = code.chance();
-        let mut message = message.into();
-        if message.len() > MESSAGE_BYTES_MAX {
-            message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX));
-            message.push('…');
-        }
-        Failure { code, message, chance, stream: None }
+        let message = shortened(message.into(), MESSAGE_BYTES_MAX);
+        Failure { code, message, output: None, help: None, chance, stream: None }
     }
+
+    /// Adds what stands below the message.
+    #[must_use]
+    pub fn with_output(self, output: FailureOutput) -> Failure {
+        let room = MESSAGE_BYTES_MAX.saturating_sub(self.message.len());
+        let output = match output {
+            FailureOutput::LastLines(text) => FailureOutput::LastLines(shortened(text, room)),
+            FailureOutput::Findings(text) => FailureOutput::Findings(shortened(text, room)),
+            FailureOutput::Members(text) => FailureOutput::Members(shortened(text, room)),
+        };
+        Failure { output: Some(output), ..self }
+    }
+
+    /// Returns all of it in one text, except for the code: what happened, what was said, what helps.
+    pub fn text(&self) -> String {
+        let mut text = self.message.clone();
+        if let Some(output) = &self.output {
+            text.push_str(self.announcement());
+            text.push_str(output.text());
+        }
+        if let Some(help) = &self.help {
+            text.push_str("\nhelp: ");
+            text.push_str(help);
+        }
+        text
+    }
+
+    /// Returns what stands between the message and the output in the whole text.
+    pub(crate) fn announcement(&self) -> &'static str {
+        match (&self.output, self.stream) {
+            (None, _) => "",
+            (Some(FailureOutput::Findings(_) | FailureOutput::Members(_)), _) => ":\n",
+            (Some(FailureOutput::LastLines(_)), Some(CommandStream::Stdout)) => "; it said last on stdout:\n",
+            (Some(FailureOutput::LastLines(_)), _) => "; it said last:\n",
+        }
+    }
+
+    /// Returns what happened, in a line with the code, and what stands below it. Whoever fails may write a message of several
+    /// lines.
+    pub fn what_and_output(&self) -> (String, Option<FailureOutput>) {
+        let (what, more) = self.message.split_once('\n').unwrap_or((&self.message, ""));
+        let more = Some(more.trim()).filter(|more| !more.is_empty());
+        let what = format!("{}: {}", self.code, what.trim_end().trim_end_matches(':'));
+        (what, self.output.clone().or_else(|| more.map(|more| FailureOutput::LastLines(more.to_owned()))))
+    }
+
+    /// Returns what happened, and what tells most of what was said about it, in one line.
+    pub fn in_one_line(&self) -> String {
+        let (what, output) = self.what_and_output();
+        match output.as_ref().and_then(FailureOutput::telling_line) {
+            Some(line) => format!("{what}: {line}"),
+            None => what,
+        }
+    }
+}
+
+fn shortened(mut text: String, bytes_max: usize) -> String {
+    if text.len() > bytes_max {
+        text.truncate(text.floor_char_boundary(bytes_max));
+        text.push('…');
+    }
+    text
 }
 
 impl TryFrom<String> for Code {
@@ -175,7 +273,7 @@ impl fmt::Display for Code {
 
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.code, self.message)
+        write!(formatter, "{}: {}", self.code, self.text())
     }
 }
 
@@ -195,6 +293,27 @@ mod tests {
         for wrong in ["", "timeout", "9LIVES", "A B", "DROP;TABLE", &"A".repeat(65)] {
             assert!(Code::parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_line_that_matters_is_the_last_one_that_was_said() {
+        let failure = |message: &str| Failure::new(Code::processing_error(), message);
+        let ended = failure("the command ended with 3");
+        assert_eq!(ended.in_one_line(), "PROCESSING_ERROR: the command ended with 3");
+        let said = ended.clone().with_output(FailureOutput::LastLines("one\nthe index is gone\n".to_owned()));
+        assert_eq!(said.in_one_line(), "PROCESSING_ERROR: the command ended with 3: the index is gone");
+        let found = ended.with_output(FailureOutput::Findings("one\nanother".to_owned()));
+        assert_eq!(found.in_one_line(), "PROCESSING_ERROR: the command ended with 3: one");
+        let several = failure("they are wrong:\n/a: no\n/b: no");
+        assert_eq!(several.in_one_line(), "PROCESSING_ERROR: they are wrong: /b: no");
+    }
+
+    #[test]
+    fn words_of_an_agent_do_not_announce_its_output() {
+        let failure = Failure::new(Code::processing_error(), "bad tool use; it said last week that ALL IS LOST");
+        let told = "PROCESSING_ERROR: bad tool use; it said last week that ALL IS LOST";
+        assert_eq!(failure.what_and_output(), (told.to_owned(), None));
+        assert_eq!(failure.to_string(), told);
     }
 
     #[test]

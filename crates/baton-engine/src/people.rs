@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use crate::approval::{Approval, Vote};
 use crate::door::Door;
 use crate::evidence::ExaminedClaim;
+use crate::failure::FailureOutput;
 use crate::handoff::{Ask, Digest, Handoff, State, Terms, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::known::Decider;
@@ -95,33 +96,11 @@ pub struct FailedCommand {
     /// How it failed, in one line.
     pub what: String,
     /// The last that it said, or what was found in its report, or the same of several members of a group.
-    pub output: String,
-    /// Which of these.
-    pub shows: FailureOutput,
+    pub output: Option<FailureOutput>,
+    /// What helps.
+    pub help: Option<String>,
     /// Where all that it said is.
     pub log: Option<PathBuf>,
-}
-
-/// What is shown of something that failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailureOutput {
-    /// The last lines of its output.
-    LastLines,
-    /// What is wrong with its report.
-    Findings,
-    /// Each member of a group that failed: how, its command, the last lines of its output, its log.
-    Members,
-}
-
-impl FailureOutput {
-    /// Returns the label before it.
-    pub fn label(self) -> &'static str {
-        match self {
-            FailureOutput::LastLines => "said last",
-            FailureOutput::Findings => "findings",
-            FailureOutput::Members => "members",
-        }
-    }
 }
 
 /// What replies a question takes.

@@ -146,7 +146,7 @@ pub enum ReportTo<'a> {
     Queue {
         /// The handoff.
         handoff: &'a HandoffId,
-        /// The token of the claim.
+        /// The fence of the claim.
         fence: Fence,
         /// How long the claim holds without a sign of life, where that is known.
         lease_seconds: Option<u64>,

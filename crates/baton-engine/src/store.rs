@@ -330,7 +330,7 @@ pub enum TransactionStep {
     Held {
         /// The handoff: the run that somebody drives.
         id: HandoffId,
-        /// The token of the claim.
+        /// The fence of the claim.
         fence: Fence,
     },
 }

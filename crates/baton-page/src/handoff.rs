@@ -163,9 +163,9 @@ fn arrived(page: &HandoffPage<'_>) -> Markup {
             h2 { "Report" }
             @if let Some(failure) = failure {
                 @if page.handoff.state.name() == StateName::Completed {
-                    details.whole #failure { summary { "An earlier attempt failed: " (failure.code.as_str()) } (tail(&failure.message, 14, text)) }
+                    details.whole #failure { summary { "An earlier attempt failed: " (failure.code.as_str()) } (tail(&failure.text(), 14, text)) }
                 } @else {
-                    div.cause { p.cause-what { "Last failure: " (failure.code.as_str()) } (tail(&failure.message, 14, text)) }
+                    div.cause { p.cause-what { "Last failure: " (failure.code.as_str()) } (tail(&failure.text(), 14, text)) }
                 }
             }
             @match page.report {

@@ -1,6 +1,7 @@
 //! The same pages as plain text, for `curl` and for agents.
 
 use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
+use baton_engine::failure::FailureOutput;
 use baton_engine::handover::open_question;
 use baton_engine::journal::Event;
 use baton_engine::people::{AgentQuestion, FailedCommand, Question};
@@ -94,7 +95,10 @@ pub fn run(viewer: &Viewer<'_>, page: &RunPage<'_>) -> String {
     if let Some(cause) = RootCause::of(page.run, page.questions) {
         line("failed", &cause.failed.what);
         line("command", cause.failed.command.as_deref().unwrap_or_default());
-        line(cause.failed.shows.label(), &last_lines(&cause.failed.output));
+        if let Some(output) = &cause.failed.output {
+            line(output.label(), &last_lines(output.text()));
+        }
+        cause.failed.help.iter().for_each(|help| line("hint", help));
         line(
             "log",
             &cause.failed.log.map(|_| address::last_log(&page.run.id, &cause.step.handoff.id)).unwrap_or_default(),
@@ -167,10 +171,13 @@ pub fn question(handoff: &Handoff, question: &Question, now: Timestamp) -> Strin
     let kind = QuestionKind::of(handoff, question.ask).as_str();
     let mut text = format!("{kind}  {}\n", headline(question));
     text.push_str(&format!("run {} · from {} · {}\n", question.run, question.agent, ago(handoff.changed_at, now)));
-    if let Some(FailedCommand { command, what, output, log, shows, .. }) = &question.trouble {
+    if let Some(FailedCommand { command, what, output, help, log, .. }) = &question.trouble {
         let log = log.as_ref().map(|log| format!("log: {}\n", log.to_string_lossy())).unwrap_or_default();
         let command = command.as_ref().map(|command| format!("command: {command}\n")).unwrap_or_default();
-        text.push_str(&format!("\n{what}\n{command}{}:\n{}\n{log}", shows.label(), output.trim_end()));
+        let said = |output: &FailureOutput| format!("{}:\n{}\n", output.label(), output.text().trim_end());
+        let output = output.as_ref().map(said).unwrap_or_default();
+        let help = help.as_ref().map(|help| format!("hint: {help}\n")).unwrap_or_default();
+        text.push_str(&format!("\n{what}\n{command}{output}{help}{log}"));
     }
     text.push_str(&paragraph("so far", &question.text));
     text.push_str(&lines("look at", &question.items));
@@ -200,7 +207,7 @@ pub fn handoff(viewer: &Viewer<'_>, page: &HandoffPage<'_>) -> String {
     text.push_str(&format!("state     {}\n", state_words(handoff, viewer.now)));
     text.push_str(&format!("way       {} → {}\n", handoff.terms.from, handoff.terms.to));
     if let Some(failure) = &handoff.last_failure {
-        text.push_str(&format!("failure   {}\n", failure.message.trim_end().replace('\n', "\n          ")));
+        text.push_str(&format!("failure   {}\n", failure.text().trim_end().replace('\n', "\n          ")));
     }
     if page.prompt.is_some() {
         text.push_str(&format!("prompt    {}\n", address::prompt(&handoff.run, &handoff.id, page.attempt)));

@@ -218,7 +218,8 @@ fn trouble(page: &QuestionPage<'_>, failed: &FailedCommand) -> Markup {
         section.cause {
             p.cause-what { (failed.what) }
             @if let Some(command) = &failed.command { p { code { (command) } } }
-            @if !failed.output.trim().is_empty() { (tail(&failed.output, 14, &whole)) }
+            @if let Some(output) = &failed.output { (tail(output.text(), 14, &whole)) }
+            @if let Some(help) = &failed.help { p { "Hint: " (help) } }
             p.quiet { a href=(whole) { "All that it wrote" } }
         }
     }

@@ -38,7 +38,7 @@ impl<'r> RootCause<'r> {
 
     /// Shows it.
     pub(crate) fn shown(&self, viewer: &Viewer<'_>, run: &Run) -> Markup {
-        let FailedCommand { command, what, output, log, .. } = &self.failed;
+        let FailedCommand { command, what, output, help, log, .. } = &self.failed;
         let id = &self.step.handoff.id;
         html! {
             section.cause aria-labelledby="cause" {
@@ -46,7 +46,8 @@ impl<'r> RootCause<'r> {
                 p.cause-what { (what) }
                 @if let Some(command) = command { p { code { (command) } } }
                 @let whole = if log.is_some() { address::last_log(&run.id, id) } else { address::handoff_text(&run.id, id) };
-                @if !output.trim().is_empty() { (tail(output, LINES_MAX, &whole)) }
+                @if let Some(output) = output { (tail(output.text(), LINES_MAX, &whole)) }
+                @if let Some(help) = help { p { "Hint: " (help) } }
                 p.quiet { a href=(whole) { "All that it wrote" } }
                 @match self.question {
                     Some(question) => p { a.button href=(address::question(&question.handoff)) { "Decide what follows" } }

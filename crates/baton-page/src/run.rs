@@ -334,7 +334,7 @@ fn who(tracked: &TrackedHandoff) -> String {
 /// Writes in one line what came of a handoff, in the words of whoever did it.
 pub(crate) fn own_words(tracked: &TrackedHandoff) -> String {
     let handoff = &tracked.handoff;
-    let failure = handoff.last_failure.as_ref().filter(|_| !tracked.passed()).map(|failure| failure.message.clone());
+    let failure = handoff.last_failure.as_ref().filter(|_| !tracked.passed()).map(|failure| failure.text());
     let decided = tracked.decided.as_ref().map(|decide| {
         let note = decide.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
         match &decide.decision {

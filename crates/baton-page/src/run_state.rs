@@ -125,7 +125,7 @@ pub fn why(listed: &ListedRun, asked: &str, now: Timestamp) -> String {
 
 /// Writes in one sentence how a run stands that waits for nobody.
 pub fn standing(standing: &RunStanding, root: &Handoff, phases: &[String], now: Timestamp) -> String {
-    let reason = || root.last_failure.as_ref().map(|failure| cut(&one_line(&failure.message), REASON_MAX));
+    let reason = || root.last_failure.as_ref().map(|failure| cut(&one_line(&failure.text()), REASON_MAX));
     match standing {
         RunStanding::Driven(_) if phases.is_empty() => "Deciding what comes next".to_owned(),
         RunStanding::Driven(_) => format!("Working on {}", listed_phases(phases)),

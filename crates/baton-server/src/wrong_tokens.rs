@@ -15,7 +15,7 @@ use jiff::Timestamp;
 /// How long a wrong token counts.
 const WINDOW: Duration = Duration::from_mins(1);
 
-/// So many addresses are remembered.
+/// How many addresses are remembered.
 const ADDRESSES_MAX: usize = 10_000;
 
 /// Remembers wrong tokens.

@@ -78,7 +78,7 @@ impl RunDetails<'_> {
             "workflow": run.definition.name(),
             "state": self.standing.word(),
             "driven_by": self.standing.driver(),
-            "failure": root.last_failure.as_ref().map(|failure| &failure.message),
+            "failure": root.last_failure.as_ref().map(|failure| failure.text()),
             "inputs": run.definition.inputs,
             "workspace": run.definition.workspace,
             "started_at": run.started_at,
@@ -187,7 +187,7 @@ impl ListedRun {
             "finished_at": root.state.finished_at(),
             "seconds": self.took.as_secs_f64(),
             "handoffs": self.handoffs,
-            "failure": failure.map(|failure| &failure.message),
+            "failure": failure.map(|failure| failure.text()),
         })
     }
 }

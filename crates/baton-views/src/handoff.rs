@@ -3,7 +3,7 @@
 
 use baton_engine::approval::Vote;
 use baton_engine::evidence::ExaminedClaim;
-use baton_engine::failure::{Failure, Transience};
+use baton_engine::failure::{Failure, FailureOutput, Transience};
 use baton_engine::handoff::{Ask, Note, Terms, WrittenDocument};
 use baton_engine::known::HowKnown;
 use baton_engine::lifecycle::readable_claimant;
@@ -81,10 +81,13 @@ pub fn document(written: &WrittenDocument) -> Value {
     json!({ "dialect": written.dialect, "text": written.text, "document": value, "warnings": written.warnings })
 }
 
-fn failure(failure: &Failure) -> Value {
+/// Returns the JSON form of a failure: the message is all of it, what was said last and the advice are there once more alone.
+pub fn failure(failure: &Failure) -> Value {
     json!({
         "code": failure.code.as_str(),
-        "message": failure.message,
+        "message": failure.text(),
+        "output": failure.output.as_ref().map(FailureOutput::text),
+        "help": failure.help,
         "transient": failure.chance == Transience::Transient,
     })
 }

@@ -2,6 +2,7 @@
 
 use baton_engine::Handoff;
 use baton_engine::approval::Approval;
+use baton_engine::failure::FailureOutput;
 use baton_engine::handoff::{Ask, Digest};
 use baton_engine::people::{ExpectedReply, FailedCommand, Question};
 use baton_engine::step::{ORCHESTRATOR, Role};
@@ -93,7 +94,8 @@ fn trouble(trouble: &FailedCommand) -> Value {
         "handoff": trouble.handoff.as_str(),
         "command": trouble.command,
         "failure": trouble.what,
-        "output": trouble.output,
+        "output": trouble.output.as_ref().map_or("", FailureOutput::text),
+        "help": trouble.help,
         "log": trouble.log.as_ref().map(|log| log.to_string_lossy()),
     })
 }

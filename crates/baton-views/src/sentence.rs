@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use baton_engine::evidence::{self, ClaimFinding, ExaminedClaim};
+use baton_engine::failure::Failure;
 use baton_engine::flow;
 use baton_engine::handoff::{Ask, State, WrittenDocument};
 use baton_engine::journal::{Event, Fact};
@@ -13,7 +14,7 @@ use baton_engine::run::{NextTurn, Run, TrackedHandoff};
 use baton_engine::step::{HUMAN, Role};
 
 use crate::step_name::StepName;
-use crate::words::{cut, lapses, one_line, with_inputs};
+use crate::words::{briefly, cut, lapses, one_line, span, with_inputs};
 
 /// The longest reason in a line.
 const REASON_MAX: usize = 160;
@@ -37,7 +38,7 @@ pub enum SentenceSign {
     Decided,
     /// Something was left out, or not followed.
     Skipped,
-    /// A report counts, but a rule warns of something in it.
+    /// A report counts, but something is wrong with it, or with the program that it is from.
     Warned,
 }
 
@@ -118,10 +119,15 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
                 let warned = warned(&report.document).map(|text| sentence(SentenceSign::Warned, tracked, text));
                 warned.into_iter().chain(reported(tracked, &report)).collect()
             }
-            Command::Fail(fail) => told(SentenceSign::Failed, failed(tracked, &fail.failure.to_string())),
+            Command::Fail(fail) => {
+                // Whoever repairs it in the same session is warned of the same again.
+                let warned = fail.document.as_ref().filter(|_| !is_repaired(tracked)).and_then(warned);
+                let warned = warned.map(|text| sentence(SentenceSign::Warned, tracked, text));
+                warned.into_iter().chain(told(SentenceSign::Failed, failed_with(tracked, &fail.failure))).collect()
+            }
             Command::Expire(_) => {
-                let why = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
-                told(SentenceSign::Failed, failed(tracked, &why.unwrap_or_else(|| "time limit reached".to_owned())))
+                let why = tracked.handoff.last_failure.as_ref().map(|failure| failed_with(tracked, failure));
+                told(SentenceSign::Failed, why.unwrap_or_else(|| failed(tracked, "time limit reached")))
             }
             Command::Verify(verify) => verified(run, tracked, &verify),
             Command::Decide(decide) => decided(tracked, &decide),
@@ -156,20 +162,37 @@ fn sentence(sign: SentenceSign, tracked: &TrackedHandoff, text: String) -> Event
 fn brief(text: &str) -> String {
     let mut lines = text.trim().lines().map(str::trim).filter(|line| !line.is_empty());
     let mut first = lines.next().unwrap_or_default().to_owned();
-    // A program that fails says why at its end.
-    let is_output = first.contains("it said last");
     if first.ends_with(':')
-        && let Some(second) = if is_output { lines.next_back() } else { lines.next() }
+        && let Some(second) = lines.next()
     {
         // A line that only announces others says less than one of them; what stands before it is its kind.
         let kind = first.split_once(": ").map(|(kind, _)| format!("{kind}: ")).unwrap_or_default();
         first = format!("{kind}{second}");
     }
-    let first = cut(&one_line(&first), REASON_MAX);
-    match lines.count() {
-        0 => first,
-        more => format!("{} (and {more} more)", first.trim_end_matches('.')),
+    with_more(&first, lines.count())
+}
+
+/// Makes a line short, and says how many others there are.
+fn with_more(line: &str, others: usize) -> String {
+    let line = cut(&one_line(line), REASON_MAX);
+    match others {
+        0 => line,
+        more => format!("{} (and {more} more)", line.trim_end_matches('.')),
     }
+}
+
+/// Returns why an attempt failed, what follows, and what helps: advice is never cut.
+fn failed_with(tracked: &TrackedHandoff, failure: &Failure) -> String {
+    let said = failure.output.as_ref().and_then(|output| Some((output.text(), output.telling_line()?)));
+    let why = match said {
+        Some((text, line)) => {
+            let others = text.lines().filter(|line| !line.trim().is_empty()).count() - 1;
+            with_more(&format!("{}: {line}", failure.code), others)
+        }
+        None => brief(&format!("{}: {}", failure.code, failure.message)),
+    };
+    let help = failure.help.as_ref().map(|help| format!("; hint: {help}")).unwrap_or_default();
+    format!("{}{help}", attempt_failed(tracked, &why))
 }
 
 fn begun(tracked: &TrackedHandoff) -> String {
@@ -201,13 +224,13 @@ fn reported(tracked: &TrackedHandoff, report: &HandIn) -> Vec<EventSentence> {
     }
 }
 
-/// Returns the warnings of rules about a report that counts.
-/// Says when it continues without an answer, if it does.
+/// Returns when it continues without an answer, if it does.
 fn or_silence(run: &Run, tracked: &TrackedHandoff) -> String {
     flow::lapses_at(run, tracked).map(|at| format!("; {}", lapses(at))).unwrap_or_default()
 }
 
-fn warned(document: &WrittenDocument) -> Option<String> {
+/// Returns what is warned of in a report: by its program first, then by rules.
+pub(crate) fn warned(document: &WrittenDocument) -> Option<String> {
     let first = brief(document.warnings.first()?);
     match document.warnings.len() - 1 {
         0 => Some(first),
@@ -266,13 +289,17 @@ fn is_repaired(tracked: &TrackedHandoff) -> bool {
 }
 
 fn failed(tracked: &TrackedHandoff, why: &str) -> String {
+    attempt_failed(tracked, &brief(why))
+}
+
+fn attempt_failed(tracked: &TrackedHandoff, why: &str) -> String {
     let next = match &tracked.handoff.state {
         State::Pending { ready_at } => {
-            let pause = ready_at.duration_since(tracked.handoff.changed_at).as_secs();
+            let pause = span(tracked.handoff.changed_at, *ready_at).as_secs();
             match pause {
                 0 if is_repaired(tracked) => "; repaired in the same session".to_owned(),
                 0 => "; tried again".to_owned(),
-                seconds => format!("; tried again in {seconds} s"),
+                seconds => format!("; tried again in {}", briefly(Duration::from_secs(seconds))),
             }
         }
         _ => String::new(),
@@ -280,7 +307,7 @@ fn failed(tracked: &TrackedHandoff, why: &str) -> String {
     // Nobody has begun what nobody has claimed.
     let attempt = Some(tracked.attempts).filter(|attempts| *attempts > 0);
     let attempt = attempt.map(|attempt| format!("attempt {attempt}: ")).unwrap_or_default();
-    format!("{attempt}{}{next}", brief(why))
+    format!("{attempt}{why}{next}")
 }
 
 fn verified(run: &Run, tracked: &TrackedHandoff, verify: &Verify) -> Vec<EventSentence> {

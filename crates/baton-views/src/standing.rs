@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use baton_engine::failure::{Failure, FailureOutput};
 use baton_engine::handoff::{Handoff, State, StateName};
 use baton_engine::lifecycle::readable_claimant;
 use baton_engine::queue::{QueueHold, QueueHolds};
@@ -121,8 +122,12 @@ pub fn waits_for<'h>(open: impl Iterator<Item = &'h Handoff>, now: Timestamp, ho
         let why = match &handoff.state {
             State::Claimed { .. } | State::Verifying => return None,
             State::Pending { ready_at } if *ready_at > now => {
-                let failure = handoff.last_failure.as_ref().map(|failure| telling_line(&failure.message));
-                let why = failure.map(|why| format!(": {}", cut(&one_line(why), REASON_MAX))).unwrap_or_default();
+                let told = |failure: &Failure| match failure.output.as_ref().and_then(FailureOutput::telling_line) {
+                    Some(line) => line.to_owned(),
+                    None => telling_line(&failure.message).to_owned(),
+                };
+                let why = handoff.last_failure.as_ref().map(told);
+                let why = why.map(|why| format!(": {}", cut(&one_line(&why), REASON_MAX))).unwrap_or_default();
                 Some((false, format!("{phase} is tried again {}{why}", ahead(*ready_at, now))))
             }
             State::Pending { .. } if !handoff.terms.is_reserved() => {

@@ -4,7 +4,7 @@ use baton_engine::journal::{Event, Fact};
 use baton_engine::known::CommandAuthor;
 use baton_engine::lifecycle::{Again, Command, Decision, Ending, RefusedCommand, Verdict, readable_claimant};
 
-use crate::sentence::{asked_again, left_open, verdicts};
+use crate::sentence::{asked_again, left_open, verdicts, warned};
 use crate::words::with_inputs;
 
 /// Returns who or why; of what cannot be read, that it cannot.
@@ -55,12 +55,16 @@ fn happened(command: &Command) -> String {
         Command::Acknowledge(acknowledge) if acknowledge.understood => "understood".to_owned(),
         Command::Acknowledge(_) => "not understood: a person must clarify".to_owned(),
         Command::Heartbeat(heartbeat) => format!("fence {}", heartbeat.fence),
-        Command::Report(report) => match &report.ending {
-            Ending::Complete => "complete".to_owned(),
-            Ending::Blocked { reason } => format!("blocked: {reason}"),
-            Ending::NeedsReview => "needs review".to_owned(),
-            Ending::NeedsClarification => "needs clarification".to_owned(),
-        },
+        Command::Report(report) => {
+            let ending = match &report.ending {
+                Ending::Complete => "complete".to_owned(),
+                Ending::Blocked { reason } => format!("blocked: {reason}"),
+                Ending::NeedsReview => "needs review".to_owned(),
+                Ending::NeedsClarification => "needs clarification".to_owned(),
+            };
+            let warned = warned(&report.document).map(|text| format!("; warned: {text}"));
+            format!("{ending}{}", warned.unwrap_or_default())
+        }
         Command::Fail(fail) => match fail.again {
             Again::Policy | Again::AtOnce | Again::NotBefore(_) => fail.failure.to_string(),
             Again::Repair => format!("{}; repaired in the same session", fail.failure),

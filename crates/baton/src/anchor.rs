@@ -188,7 +188,7 @@ impl OpenAnchor<'_> {
                 };
                 let ended = Launcher::default().run(launch, Some(COMMAND_LIMIT), GRACE).await;
                 let ended = ended.map_err(|error| format!("the command cannot be started: {error}"))?;
-                ended.failure().map_or(Ok(()), |failure| Err(failure.message))
+                ended.failure().map_or(Ok(()), |failure| Err(failure.text()))
             }
         }
     }

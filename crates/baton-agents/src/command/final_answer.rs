@@ -13,7 +13,7 @@ use baton_protocol::workflow::{Profile, ReportFrom};
 use jiff::Zoned;
 
 use super::answer::{AskedCommand, in_output_directory, in_report_file, kept, read, refused, sealed};
-use crate::process::{ProcessEnd, length, permanent, told};
+use crate::process::{ProcessEnd, how_it_ended, length, permanent};
 use crate::profile::{self, ClosedDoor, EventStream, Heard, ProgramExit, Recipe, is_report};
 
 /// With what the programs end after an error that they have told.
@@ -78,9 +78,8 @@ impl EndedProfile<'_> {
         let failure = self.ended.failure()?;
         let ProcessEnd::Exited { tail, .. } = self.ended else { return None };
         let line = profile::telling_line(tail).map(|line| format!(": {line}")).unwrap_or_default();
-        let how = told(*status, b"", "").replace("the command", program);
-        let how = how.split(';').next().unwrap_or(program);
-        Some((Failure { message: format!("{how}{line}"), ..failure }, AfterFailure::Policy))
+        let how = how_it_ended(*status).replace("the command", program);
+        Some((Failure { message: format!("{how}{line}"), output: None, ..failure }, AfterFailure::Policy))
     }
 
     fn reply(&self, heard: &mut Heard) -> Result<Reply, Failure> {
@@ -148,13 +147,9 @@ impl EndedProfile<'_> {
         let what: Vec<String> = closed.iter().map(|door| format!("`{}`", door.what)).collect();
         let mut help: Vec<&str> = closed.iter().map(|door| door.help.as_str()).collect();
         help.dedup();
-        let message = format!(
-            "{} gave no report; it was not allowed to use {}\nhelp: {}",
-            self.recipe().program,
-            what.join(", "),
-            help.join(", ")
-        );
-        permanent(Code::dependency_missing(), message)
+        let program = self.recipe().program;
+        let message = format!("{program} gave no report; it was not allowed to use {}", what.join(", "));
+        Failure { help: Some(help.join(", ")), ..permanent(Code::dependency_missing(), message) }
     }
 }
 

@@ -134,8 +134,8 @@ impl Directory {
         }
         let failed = self.fail_held(held, &unfit.failure, now)?;
         warnings.push(match failed.again_at {
-            Some(time) => format!("`{id}` waits until {time:.0}: {}", unfit.failure.message),
-            None => format!("`{id}` failed: {}", unfit.failure.message),
+            Some(time) => format!("`{id}` waits until {time:.0}: {}", unfit.failure.text()),
+            None => format!("`{id}` failed: {}", unfit.failure.text()),
         });
         Ok(Tried::Passed)
     }

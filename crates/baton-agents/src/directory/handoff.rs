@@ -203,7 +203,7 @@ impl FolderHandoff {
 /// Returns the member that tells what went wrong.
 pub(super) fn error_member(failure: &Failure, now: Timestamp) -> Value {
     json!({
-        "code": failure.code.as_str(), "message": failure.message, "severity": "error", "timestamp": written(now),
+        "code": failure.code.as_str(), "message": failure.text(), "severity": "error", "timestamp": written(now),
     })
 }
 

@@ -44,7 +44,7 @@ pub const RUN: &str = "BATON_RUN";
 /// The variable that names the handoff.
 pub const HANDOFF: &str = "BATON_HANDOFF_ID";
 
-/// The variable with the token of the claim.
+/// The variable with the fence of the claim.
 pub const FENCE: &str = "BATON_FENCE";
 
 /// The variable that names the folder to work in.

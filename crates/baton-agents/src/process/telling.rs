@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use baton_engine::failure::{Code, CommandStream, Failure, Transience};
+use baton_engine::failure::{Code, CommandStream, Failure, FailureOutput, Transience};
 use baton_protocol::workflow::is_interpreter;
 
 use super::ProcessEnd;
@@ -83,29 +83,26 @@ fn for_good(failure: Failure) -> Failure {
     Failure { chance: Transience::Permanent, ..failure }
 }
 
-/// Makes the failure of a command that did not end well.
+/// Makes the failure of a command that did not end well. A command that wrote nothing to stderr may have complained on stdout.
 pub fn ended_badly(code: Code, status: ExitStatus, stdout: &[u8], tail: &str) -> Failure {
-    let stream = match (tail.is_empty(), last_lines(stdout).is_empty()) {
-        (false, _) => Some(CommandStream::Stderr),
-        (true, false) => Some(CommandStream::Stdout),
-        (true, true) => None,
+    let how = how_it_ended(status);
+    let on_stdout = last_lines(stdout);
+    let (stream, lines) = match (tail.is_empty(), on_stdout.is_empty(), status.code()) {
+        (false, _, _) => (CommandStream::Stderr, tail.to_owned()),
+        (true, false, _) => (CommandStream::Stdout, on_stdout),
+        (true, true, Some(_)) => return Failure::new(code, format!("{how}; it wrote nothing")),
+        (true, true, None) => return Failure::new(code, how),
     };
-    Failure { stream, ..Failure::new(code, told(status, stdout, tail)) }
+    let failure = Failure { stream: Some(stream), ..Failure::new(code, how) };
+    failure.with_output(FailureOutput::LastLines(lines))
 }
 
-/// Describes how a command failed. A command that wrote nothing to stderr may have complained on stdout.
-pub fn told(status: ExitStatus, stdout: &[u8], tail: &str) -> String {
-    let how = match (status.code(), status.signal()) {
+/// Describes how a command ended that did not end well.
+pub(crate) fn how_it_ended(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
         (Some(code), _) => format!("the command ended with {code}"),
         (None, Some(signal)) => format!("the command was killed by signal {signal}{}", signal_name(signal)),
         (None, None) => "the command ended with neither an exit code nor a signal".to_owned(),
-    };
-    let on_stdout = last_lines(stdout);
-    match (tail.is_empty(), on_stdout.is_empty(), status.code()) {
-        (false, _, _) => format!("{how}; it said last:\n{tail}"),
-        (true, false, _) => format!("{how}; it said last on stdout:\n{on_stdout}"),
-        (true, true, Some(_)) => format!("{how}; it wrote nothing"),
-        (true, true, None) => how,
     }
 }
 
@@ -156,6 +153,7 @@ mod tests {
 
     #[test]
     fn signal_is_named() {
+        let told = |status, stdout: &[u8], tail| ended_badly(Code::processing_error(), status, stdout, tail).text();
         assert_eq!(told(ExitStatus::from_raw(9), b"", ""), "the command was killed by signal 9 (SIGKILL)");
         assert_eq!(told(ExitStatus::from_raw(3 << 8), b"fine", "oh"), "the command ended with 3; it said last:\noh");
         assert_eq!(told(ExitStatus::from_raw(3 << 8), b"", ""), "the command ended with 3; it wrote nothing");

@@ -170,11 +170,13 @@ impl ProfileFault {
 
     /// Returns the failure, and what makes sense after it.
     pub(crate) fn ended(&self, goes_on: bool, help: Option<&str>, now: &Zoned) -> (Failure, AfterFailure) {
-        let message = match help {
-            Some(help) => format!("{}\nhelp: {help}", self.message),
-            None => self.message.clone(),
-        };
-        let passes = || Failure::new(Code::processing_error(), message.clone());
+        let (failure, after) = self.judged(goes_on, now);
+        (Failure { help: help.map(str::to_owned), ..failure }, after)
+    }
+
+    fn judged(&self, goes_on: bool, now: &Zoned) -> (Failure, AfterFailure) {
+        let message = &*self.message;
+        let passes = || Failure::new(Code::processing_error(), message);
         let until = self.reset.as_ref().and_then(|reset| reset.after(now)).filter(|until| *until > now.timestamp());
         match self.trouble {
             Trouble::Busy => (passes(), until.map_or(AfterFailure::Policy, |until| AfterFailure::Pause { until })),

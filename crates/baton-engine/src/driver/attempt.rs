@@ -19,7 +19,7 @@ use crate::evidence::{
     self, ChangedFiles, CheckCommand, CheckOutcome, ClaimFinding, ClaimKind, Content, Evidence, ExaminedClaim,
     KeptBytes, Moment, Scene, Transcript,
 };
-use crate::failure::{Code, Failure, UNFIT_REPORT};
+use crate::failure::{Code, Failure};
 use crate::handoff::{Digest, WrittenDocument};
 use crate::id::HandoffId;
 use crate::run::LastReport;
@@ -168,15 +168,21 @@ pub(super) struct Trial {
     pub(super) audience: Arc<dyn Audience>,
 }
 
-/// The last acknowledgment that was passed on.
-type Said = Option<String>;
+/// What was heard in a turn.
+#[derive(Default)]
+struct HeardInTurn {
+    /// The last acknowledgment that was passed on.
+    acknowledgment: Option<String>,
+    /// What people should know of its program.
+    warnings: Vec<String>,
+}
 
 impl Trial {
     /// Lets the agent work, and judges what it says.
     ///
     /// It is boxed because it is large: a future that holds it has room for it once more wherever it is passed on.
     pub(super) async fn run(mut self: Box<Self>) -> Finished {
-        let (ended, said) = match self.turn().await {
+        let (ended, heard) = match self.turn().await {
             Ok(ended) => ended,
             Err(finished) => return finished,
         };
@@ -187,44 +193,55 @@ impl Trial {
         }
         let reply = match ended.end {
             TurnEnd::Answered(reply) => reply,
-            TurnEnd::Failed(failure, after) => return self.failed(failure, None, (turn, after)).await,
+            TurnEnd::Failed(failure, after) => {
+                // There is no document that could keep them.
+                heard.warnings.into_iter().for_each(|warning| self.tell(Happens::Warned(warning)));
+                return self.failed(failure, None, (turn, after)).await;
+            }
         };
         self.scene.transcript.clone_from(&reply.transcript);
-        let acknowledgment = match self.acknowledged(&reply, &said) {
+        let acknowledgment = match self.acknowledged(&reply, heard.acknowledgment.as_ref()) {
             Ok(acknowledgment) => acknowledgment,
             Err(finished) => return finished,
         };
+        let warned = |mut document: WrittenDocument| {
+            document.warnings = heard.warnings.iter().chain(&*document.warnings).cloned().collect();
+            document
+        };
         match self.judged(&reply) {
-            Ok((understood, document)) => self.answered(understood, document, acknowledgment, turn).await,
-            Err(refused) => self.failed(refused.0, Some(refused.1), (turn, AfterFailure::Policy)).await,
+            Ok((understood, document)) => self.answered(understood, warned(document), acknowledgment, turn).await,
+            Err(refused) => {
+                let (failure, document) = *refused;
+                self.failed(failure, Some(warned(document)), (turn, AfterFailure::Policy)).await
+            }
         }
     }
 
     /// Lets the agent work to its end, unless it says before that it has not understood: then the attempt is called off.
-    async fn turn(&self) -> Result<(EndedTurn, Said), Finished> {
-        let (updates, mut heard) = mpsc::unbounded_channel();
+    async fn turn(&self) -> Result<(EndedTurn, HeardInTurn), Finished> {
+        let (updates, mut news) = mpsc::unbounded_channel();
         let working = self.agent.turn(&self.job, &updates);
         tokio::pin!(working);
-        let mut said = None;
+        let mut heard = HeardInTurn::default();
         let ended = loop {
             tokio::select! {
                 biased;
-                Some(update) = heard.recv() => self.hear(update, &mut said)?,
+                Some(update) = news.recv() => self.hear(update, &mut heard)?,
                 ended = &mut working => break ended,
             }
         };
-        while let Ok(update) = heard.try_recv() {
-            self.hear(update, &mut said)?;
+        while let Ok(update) = news.try_recv() {
+            self.hear(update, &mut heard)?;
         }
-        Ok((ended, said))
+        Ok((ended, heard))
     }
 
     /// Passes on what happens while the agent works.
-    fn hear(&self, update: Update, said: &mut Said) -> Result<(), Finished> {
+    fn hear(&self, update: Update, heard: &mut HeardInTurn) -> Result<(), Finished> {
         let what = match update {
             Update::Acknowledged(text) => {
                 let written = read_acknowledgment(&text, &self.yardstick)?;
-                *said = Some(text);
+                heard.acknowledgment = Some(text);
                 Happens::Understood(written)
             }
             Update::Waiting { place } => Happens::Waiting(place),
@@ -234,15 +251,23 @@ impl Trial {
                 self.audience.see(&self.job, &Seen::Spent(spent));
                 Happens::Spent(spent)
             }
-            Update::Warning(warning) => Happens::Warned(warning),
+            // It is recorded with the report.
+            Update::Warning(warning) => {
+                heard.warnings.push(warning);
+                return Ok(());
+            }
             Update::Activity(activity) => {
                 self.audience.see(&self.job, &Seen::Activity(activity));
                 return Ok(());
             }
         };
+        self.tell(what);
+        Ok(())
+    }
+
+    fn tell(&self, what: Happens) {
         // Whoever leads the run lives longer than its attempts.
         let _ = self.progress.send(Progress { handoff: self.job.handoff.clone(), fence: self.job.fence, what });
-        Ok(())
     }
 
     async fn failed(
@@ -289,9 +314,9 @@ impl Trial {
     }
 
     /// Reads what the agent said about having understood; `None` if there is nothing that was not passed on before.
-    fn acknowledged(&self, reply: &Reply, said: &Said) -> Result<Option<WrittenDocument>, Finished> {
+    fn acknowledged(&self, reply: &Reply, said: Option<&String>) -> Result<Option<WrittenDocument>, Finished> {
         match &reply.acknowledgment {
-            text if text == said && said.is_some() => Ok(None),
+            text if text.as_ref() == said && said.is_some() => Ok(None),
             Some(text) => read_acknowledgment(text, &self.yardstick).map(Some),
             None if self.acknowledge && said.is_none() => {
                 Err(refused("it must say that it understood before its report counts, and it did not".to_owned()))
@@ -310,26 +335,26 @@ impl Trial {
         let path = reply.path.as_deref().and_then(|path| path.strip_prefix(&self.job.workspace).ok());
         let path = path.map(|path| path.to_string_lossy().into_owned());
         let document = WrittenDocument { path, ..WrittenDocument::new(dialect, reply.text.clone()) };
-        let unfit = |message: String| {
+        let unfit = |failure: Failure| {
             let whole = document.path.clone().unwrap_or_else(|| self.job.folder.display().to_string());
-            let document = document.clone().shortened(&whole);
-            Err(Box::new((Failure::new(Code::validation_failed(), message), document)))
+            Err(Box::new((failure, document.clone().shortened(&whole))))
         };
+        let said = |message: &str| Failure::new(Code::validation_failed(), message);
         if !judgement.valid && is_blockless(&reply.text) {
             let places: Vec<&str> = [&reply.source].into_iter().chain(&reply.looked_in).map(String::as_str).collect();
             let message = format!(
                 "no handoff block found in {}: end the report with the block that was asked for",
                 places.join(", ")
             );
-            return unfit(message);
+            return unfit(said(&message));
         }
         if !judgement.valid {
-            return unfit(format!("{UNFIT_REPORT}\n{}", judged.told_errors()));
+            return unfit(judged.failure("the report is not valid"));
         }
         let next = Successors::Agents(&self.yardstick.following);
         match judged.valid.and_then(|valid| answer::understand(valid.document, next)) {
             Some(understood) => Ok((understood, document.judged(judgement))),
-            None => unfit("what it handed in is not a report".to_owned()),
+            None => unfit(said("what it handed in is not a report")),
         }
     }
 }

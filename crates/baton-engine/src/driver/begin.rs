@@ -25,7 +25,7 @@ use crate::view;
 
 /// An agent, a command or an examination that goes on. Only one goes on for each handoff.
 pub(super) struct Working {
-    /// The token of the claim.
+    /// The fence of the claim.
     pub(super) fence: Fence,
     task: AbortHandle,
     /// Whether its result is no longer needed.

@@ -205,8 +205,8 @@ impl<'r> Brief<'r> {
         let prompt = match turn.filter(|turn| turn.goes_on) {
             None => prompt::render(&briefing)?,
             Some(SessionTurn { repairs: true, .. }) => {
-                let reasons = handoff.last_failure.as_ref().map(|failure| failure.message.as_str());
-                prompt::render_repair(&briefing, reasons.unwrap_or_default())?
+                let reasons = handoff.last_failure.as_ref().map(|failure| failure.text());
+                prompt::render_repair(&briefing, &reasons.unwrap_or_default())?
             }
             Some(_) => prompt::render_resumed(&briefing)?,
         };
@@ -228,7 +228,7 @@ impl<'r> Brief<'r> {
     /// Returns what the agent must know: the notes, and what was wrong with its last attempt.
     fn notes(&self) -> Vec<Note> {
         let mut notes = self.tracked.handoff.notes.clone();
-        let failure = self.tracked.handoff.last_failure.as_ref().map(|failure| failure.message.clone());
+        let failure = self.tracked.handoff.last_failure.as_ref().map(|failure| failure.text());
         let told = |text: &String| notes.iter().any(|note| note.text == *text);
         if let Some(text) = failure.filter(|text| !told(text)) {
             notes.push(Note::new(About::Refuted, ORCHESTRATOR, text));

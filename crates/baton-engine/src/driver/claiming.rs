@@ -22,7 +22,7 @@ use crate::step::Role;
 
 /// What an agent that was claimed for gets.
 pub(super) struct Ready {
-    /// The token of the claim.
+    /// The fence of the claim.
     pub(super) fence: Fence,
     pub(super) told: Instructions,
 }

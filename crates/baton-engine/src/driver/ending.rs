@@ -21,7 +21,7 @@ impl RunLoop<'_> {
         match &root.state {
             State::Completed { .. } => Ok(Some(Turn::Ended(End::Completed))),
             State::Failed { .. } => {
-                let why = root.last_failure.as_ref().map(|failure| failure.message.clone());
+                let why = root.last_failure.as_ref().map(|failure| failure.text());
                 Ok(Some(Turn::Ended(End::Failed(why.unwrap_or_default()))))
             }
             State::Cancelled { .. } => self.call_off().await.map(Some),

@@ -45,13 +45,13 @@ fn recorded(draft: &mut Draft, id: &HandoffId, fence: Fence, finished: &Finished
     match finished {
         // What cannot be looked at again may have changed: a person must look.
         Finished::Failed(failed) if is_decided_about(&draft.run, id) => {
-            let examined = vec![evidence::unseen(&failed.failure.message)];
+            let examined = vec![evidence::unseen(&failed.failure.text())];
             draft.apply(id, looked(fence, Some(&SeenReport { examined, ..SeenReport::default() }), dice))
         }
         Finished::Looked(seen) => draft.apply(id, looked(fence, seen.as_ref(), dice)),
         // Nobody holds what is being examined, so it cannot fail; and what cannot be examined does not count.
         Finished::Failed(failed) if is_examined(&draft.run, id) => {
-            let reasons = format!("it could not be examined: {}", failed.failure.message);
+            let reasons = format!("it could not be examined: {}", failed.failure.text());
             draft.apply(id, verify(&draft.run, id, fence, &SeenReport::default(), Some(reasons), dice))
         }
         Finished::Failed(failed) => {

@@ -44,7 +44,7 @@ pub(super) enum Outcome {
 /// What a task of the driver is about.
 pub(super) struct Errand {
     pub(super) handoff: HandoffId,
-    /// The token of the claim that is worked on; `None` if somebody is asked.
+    /// The fence of the claim that is worked on; `None` if somebody is asked.
     pub(super) fence: Option<Fence>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Errand {
 pub(super) struct RunLoop<'d> {
     pub(super) driver: &'d Driver,
     pub(super) run: Run,
-    /// The token of the claim of the run itself.
+    /// The fence of the claim of the run itself.
     pub(super) fence: Fence,
     /// Whether the run was claimed anew and the answer did not arrive.
     pub(super) claiming: bool,
@@ -77,13 +77,13 @@ pub(super) struct RunLoop<'d> {
     /// What was claimed and can begin, with what its agent gets.
     pub(super) ready: BTreeMap<HandoffId, Ready>,
     pub(super) results: Vec<(HandoffId, Fence, Finished)>,
-    /// How the workspace was before what has begun, and after what must still be examined, by the token of the claim.
+    /// How the workspace was before what has begun, and after what must still be examined, by the fence of the claim.
     pub(super) seen: BTreeMap<HandoffId, (Fence, SeenWorkspace)>,
     /// How many bytes of files the run may still keep, as far as is known.
     pub(super) room: u64,
     /// What the journal will contain if no other process has written.
     pub(super) foreseen: Foreseen,
-    /// What another driver had begun to examine, with the token of its claim.
+    /// What another driver had begun to examine, with the fence of its claim.
     pub(super) interrupted: BTreeSet<(HandoffId, Fence)>,
     /// What attempts tell while they go on.
     pub(super) tell: mpsc::UnboundedSender<Progress>,

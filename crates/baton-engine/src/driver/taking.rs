@@ -30,7 +30,7 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// A run that is ours.
 pub(super) struct TakenRun {
     pub(super) run: Run,
-    /// The token of the claim of the run itself.
+    /// The fence of the claim of the run itself.
     pub(super) fence: Fence,
     /// Keeps other runs out of its workspace.
     pub(super) workspace: WorkspaceLock,
@@ -101,7 +101,7 @@ impl Driver {
                 return Ok(Err(End::Cancelled));
             }
             State::Failed { .. } | State::Verifying | State::Blocked { .. } | State::AwaitingPerson { .. } => {
-                let why = root.last_failure.as_ref().map(|failure| failure.message.clone());
+                let why = root.last_failure.as_ref().map(|failure| failure.text());
                 return Ok(Err(End::Failed(why.unwrap_or_default())));
             }
         }

@@ -13,6 +13,7 @@ use super::{Engine, Problem};
 use crate::definition::{Definition, LocatedPhase};
 use crate::driver::Brief;
 use crate::evidence::Scene;
+use crate::failure::{Code, Failure, FailureOutput};
 use crate::flow::{self, limits};
 use crate::handoff::{Handoff, WrittenDocument};
 use crate::output_directory::{output_directory, plain_output_directory};
@@ -312,6 +313,12 @@ pub struct JudgedDocument {
 }
 
 impl JudgedDocument {
+    /// Returns the failure of an attempt whose report this is not; `what` says in a line what is wrong.
+    pub fn failure(&self, what: &str) -> Failure {
+        let findings = FailureOutput::Findings(self.told_errors());
+        Failure::new(Code::validation_failed(), what).with_output(findings)
+    }
+
     /// Returns what is wrong with it, one line each, for the next attempt.
     pub fn told_errors(&self) -> String {
         let errors = self.judgement.diagnostics.iter().filter(|found| found.severity == Severity::Error);

@@ -10,10 +10,10 @@ use crate::id::RunId;
 use crate::pages::JournalPages;
 use crate::run::Run;
 
-/// So many runs are remembered.
+/// How many runs are remembered.
 const RUNS_MAX: usize = 16;
 
-/// So many events they have altogether; the run that was read last is always kept.
+/// How many events they may have altogether; the run that was read last is always kept.
 const EVENTS_MAX: u64 = 60_000;
 
 /// Runs that were read a moment ago, the last one at the end.

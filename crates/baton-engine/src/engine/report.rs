@@ -46,7 +46,7 @@ pub struct HandedIn<'a> {
     pub handoff: &'a Handoff,
     /// The agents that come next anyway.
     pub following: &'a [String],
-    /// The token of the claim.
+    /// The fence of the claim.
     pub fence: Fence,
     /// What has changed since the claim, as far as somebody looked.
     pub changed: Vec<String>,

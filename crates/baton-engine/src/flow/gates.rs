@@ -136,10 +136,8 @@ fn story(run: &Run, subject: &TrackedHandoff) -> String {
     let line = |tracked: &TrackedHandoff| {
         let ended = match (&tracked.handoff.state, &tracked.handoff.last_failure) {
             (State::Failed { .. }, Some(failure)) => {
-                let told = trouble(run, tracked).as_ref().map_or_else(|| failure.to_string(), in_one_line);
-                let first = first_line(&told);
-                // What it said last stands in the lines below, which are not told here.
-                format!("failed: {}", first.split_once("; it said last").map_or(first, |(how, _)| how))
+                let told = trouble(run, tracked).as_ref().map_or_else(|| failure.in_one_line(), in_one_line);
+                format!("failed: {}", first_line(&told))
             }
             (state, _) => state.name().to_string(),
         };

@@ -6,10 +6,10 @@ use baton_protocol::model::Report;
 use serde_json::Value;
 
 use crate::answer;
-use crate::failure::{CommandStream, Failure, UNFIT_REPORT};
+use crate::failure::{CommandStream, Failure, FailureOutput};
 use crate::handoff::State;
 use crate::handover;
-use crate::people::{FailedCommand, FailureOutput};
+use crate::people::FailedCommand;
 use crate::run::{Run, TrackedHandoff};
 use crate::step::Role;
 
@@ -66,8 +66,9 @@ fn of_verdict(member: &TrackedHandoff) -> Option<FailedCommand> {
         None => format!("{agent} did not approve it"),
     };
     let said = answer::context(report).map(str::to_owned).into_iter().chain(report.issues.iter().cloned());
-    let (output, shows) = (said.collect::<Vec<_>>().join("\n"), FailureOutput::Findings);
-    Some(FailedCommand { handoff: member.handoff.id.clone(), command: None, what, output, shows, log: None })
+    let said = said.collect::<Vec<_>>().join("\n");
+    let output = Some(said).filter(|said| !said.is_empty()).map(FailureOutput::Findings);
+    Some(FailedCommand { handoff: member.handoff.id.clone(), command: None, what, output, help: None, log: None })
 }
 
 /// Puts together why several members failed.
@@ -82,22 +83,25 @@ fn of_several(run: &Run, group: &TrackedHandoff, members: &[FailedCommand]) -> F
         handoff: group.handoff.id.clone(),
         command: None,
         what: format!("{} did not pass", names.join(", ")),
-        output: output.join("\n"),
-        shows: FailureOutput::Members,
+        output: Some(FailureOutput::Members(output.join("\n"))),
+        help: None,
         log: None,
     }
 }
 
 /// Tells of one member of several.
 fn paragraph(failed: &FailedCommand) -> String {
-    let lines: Vec<&str> = failed.output.lines().collect();
-    let shown = match failed.shows {
-        FailureOutput::LastLines => &lines[lines.len().saturating_sub(MEMBER_LINES_MAX)..],
-        FailureOutput::Findings | FailureOutput::Members => &lines[..lines.len().min(MEMBER_LINES_MAX)],
+    let lines: Vec<&str> = failed.output.as_ref().map(|output| output.text().lines().collect()).unwrap_or_default();
+    let shown = match failed.output {
+        Some(FailureOutput::LastLines(_)) => &lines[lines.len().saturating_sub(MEMBER_LINES_MAX)..],
+        Some(FailureOutput::Findings(_) | FailureOutput::Members(_)) | None => {
+            &lines[..lines.len().min(MEMBER_LINES_MAX)]
+        }
     };
     let command = failed.command.iter().map(|command| format!("command: {command}"));
+    let help = failed.help.iter().map(|help| format!("hint: {help}"));
     let log = failed.log.iter().map(|log| format!("log: {}", log.display()));
-    let below = command.chain(shown.iter().map(|line| (*line).to_owned())).chain(log);
+    let below = command.chain(shown.iter().map(|line| (*line).to_owned())).chain(help).chain(log);
     let below: String = below.map(|line| format!("\n  {line}")).collect();
     format!("{}{below}", failed.what)
 }
@@ -107,11 +111,9 @@ fn of_one(run: &Run, subject: &TrackedHandoff) -> Option<FailedCommand> {
     let report = subject.report().filter(|report| !answer::passes(report));
     match (&subject.handoff.state, &subject.handoff.last_failure, report) {
         (State::Failed { .. }, Some(failure), _) => {
-            let (what, output) = told(&failure.to_string());
-            let shows = if is_unfit(failure) { FailureOutput::Findings } else { FailureOutput::LastLines };
-            let handoff = subject.handoff.id.clone();
-            let (command, log) = (command(run, subject), log(run, subject));
-            Some(FailedCommand { handoff, command, what, output, shows, log })
+            let (what, output) = failure.what_and_output();
+            let (handoff, help) = (subject.handoff.id.clone(), failure.help.clone());
+            Some(FailedCommand { handoff, command: command(run, subject), what, output, help, log: log(run, subject) })
         }
         (_, _, Some(report)) if subject.step.role == Role::Check => Some(of_check(run, subject, report)),
         _ => None,
@@ -120,13 +122,7 @@ fn of_one(run: &Run, subject: &TrackedHandoff) -> Option<FailedCommand> {
 
 /// Returns the line of it that matters most: how it ended, and the last that was said, or the first thing that is wrong.
 pub(super) fn in_one_line(trouble: &FailedCommand) -> String {
-    let mut lines = trouble.output.lines().map(str::trim).filter(|line| !line.is_empty());
-    let line = match trouble.shows {
-        FailureOutput::LastLines => lines.next_back(),
-        FailureOutput::Findings => lines.next(),
-        FailureOutput::Members => None,
-    };
-    match line {
+    match trouble.output.as_ref().and_then(FailureOutput::telling_line) {
         Some(line) => format!("{}: {line}", trouble.what),
         None => trouble.what.clone(),
     }
@@ -145,16 +141,8 @@ fn of_check(run: &Run, subject: &TrackedHandoff, report: &Report) -> FailedComma
     let located = run.definition.locate(&subject.step.phase);
     let command = located.and_then(|located| located.phase().check.as_ref().map(ToString::to_string));
     let what = format!("the check {} failed: {}", subject.step.phase, text("ended"));
-    let shows = FailureOutput::LastLines;
-    let handoff = subject.handoff.id.clone();
-    FailedCommand { handoff, command, what, output: text("output"), shows, log: log(run, subject) }
-}
-
-/// Takes a message apart: its first line says what happened, the others what was said.
-fn told(message: &str) -> (String, String) {
-    let (first, rest) = message.split_once('\n').unwrap_or((message, ""));
-    let (first, _) = first.rsplit_once("; it said last").unwrap_or((first, ""));
-    (first.trim_end().trim_end_matches(':').to_owned(), rest.trim().to_owned())
+    let output = Some(text("output")).filter(|said| !said.is_empty()).map(FailureOutput::LastLines);
+    FailedCommand { handoff: subject.handoff.id.clone(), command, what, output, help: None, log: log(run, subject) }
 }
 
 fn log(run: &Run, subject: &TrackedHandoff) -> Option<PathBuf> {
@@ -165,39 +153,12 @@ fn log(run: &Run, subject: &TrackedHandoff) -> Option<PathBuf> {
         _ => {
             command(run, subject)?;
             match &handoff.last_failure {
-                Some(failure) if is_unfit(failure) => REPORT.to_owned(),
+                // There was a report, and it was refused for what it says.
+                Some(Failure { output: Some(FailureOutput::Findings(_)), .. }) => REPORT.to_owned(),
                 Some(Failure { stream: Some(CommandStream::Stdout), .. }) => STDOUT.to_owned(),
                 _ => STDERR.to_owned(),
             }
         }
     };
     Some(run.attempt_folder(&handoff.id, handoff.fence).join(name))
-}
-
-/// Returns whether there was a report, and it was refused for what it says.
-fn is_unfit(failure: &Failure) -> bool {
-    failure.message.starts_with(UNFIT_REPORT)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::id::HandoffId;
-
-    #[test]
-    fn the_line_that_matters_is_the_last_one_that_was_said() {
-        let (what, output) =
-            told("PROCESSING_ERROR: the command ended with 3; it said last:\none\nthe index is gone\n");
-        assert_eq!(
-            (what.as_str(), output.as_str()),
-            ("PROCESSING_ERROR: the command ended with 3", "one\nthe index is gone")
-        );
-        let handoff = HandoffId::parse("r.build.1").expect("safe");
-        let shows = FailureOutput::LastLines;
-        let mut trouble = FailedCommand { handoff, command: None, what, output, shows, log: None };
-        assert_eq!(in_one_line(&trouble), "PROCESSING_ERROR: the command ended with 3: the index is gone");
-        trouble.shows = FailureOutput::Findings;
-        assert_eq!(in_one_line(&trouble), "PROCESSING_ERROR: the command ended with 3: one");
-        assert_eq!(told("TIMEOUT: too slow"), ("TIMEOUT: too slow".to_owned(), String::new()));
-    }
 }

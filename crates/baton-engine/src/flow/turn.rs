@@ -153,10 +153,11 @@ fn after_phase(run: &Run, tracked: &TrackedHandoff) -> Result<DecidedTurn, FlowF
         },
         (State::Failed { .. }, Some(report)) if is_stopped(tracked) => Ok(stopped(run, tracked, &located, report)),
         (_, _) => {
-            let failure = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
-            let what = failure.unwrap_or_else(|| tracked.handoff.state.name().to_string());
-            let why = format!("{} has failed: {what}", phase.id());
-            Ok(failed(run, tracked, &located, &why, feedback(run, tracked, &what)))
+            let failure = tracked.handoff.last_failure.as_ref();
+            let state = || tracked.handoff.state.name().to_string();
+            let why = format!("{} has failed: {}", phase.id(), failure.map_or_else(state, crate::Failure::in_one_line));
+            let told = failure.map_or_else(state, ToString::to_string);
+            Ok(failed(run, tracked, &located, &why, feedback(run, tracked, &told)))
         }
     }
 }

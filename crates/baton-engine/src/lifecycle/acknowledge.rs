@@ -13,7 +13,7 @@ use crate::known::CommandAuthor;
 /// Say whether the request was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Acknowledge {
-    /// The token of the claim.
+    /// The fence of the claim.
     pub fence: Fence,
     /// Whether the work can begin; otherwise the blockers need a person.
     pub understood: bool,

@@ -17,7 +17,7 @@ pub struct Expire {
     pub dice: f64,
     /// Whether another attempt makes no sense.
     pub for_good: bool,
-    /// The token of the claim that was looked at; nothing of a later one ends.
+    /// The fence of the claim that was looked at; nothing of a later one ends.
     ///
     /// ```text
     /// driver                                   others

@@ -19,7 +19,7 @@ use crate::session::Spent;
 /// Say that the attempt failed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fail {
-    /// The token of the claim.
+    /// The fence of the claim.
     pub fence: Fence,
     /// What went wrong.
     pub failure: Failure,
@@ -73,7 +73,7 @@ impl Fail {
         handoff.last_report = Some(digest);
         // What was wrong with a report must still be known when the next attempt dies before it can do better.
         if self.document.is_some() && self.failure.code == Code::validation_failed() {
-            handoff.note(About::Refuted, "baton", &self.failure.message);
+            handoff.note(About::Refuted, "baton", &self.failure.text());
         }
         let failure = self.failure.clone();
         Ok(match self.again {

@@ -14,7 +14,7 @@ use crate::session::Spent;
 /// Say that the work goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heartbeat {
-    /// The token of the claim.
+    /// The fence of the claim.
     pub fence: Fence,
     /// How long without another heartbeat; as before if it is not said.
     pub lease_ms: Option<u64>,

@@ -10,7 +10,7 @@ use crate::handoff::{Handoff, State};
 /// Let go of a handoff without having failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
-    /// The token of the claim.
+    /// The fence of the claim.
     pub fence: Fence,
     /// Why.
     pub why: String,

@@ -17,7 +17,7 @@ use crate::session::Spent;
 /// Hand in what came out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandIn {
-    /// The token of the claim.
+    /// The fence of the claim.
     pub fence: Fence,
     /// How the attempt ended.
     pub ending: Ending,

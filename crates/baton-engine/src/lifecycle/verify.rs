@@ -15,7 +15,7 @@ use crate::step::Role;
 /// Say what the evidence showed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verify {
-    /// The token of the claim whose report was verified.
+    /// The fence of the claim whose report was verified.
     pub fence: Fence,
     /// What it showed.
     pub verdict: Verdict,

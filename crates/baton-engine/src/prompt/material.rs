@@ -110,7 +110,7 @@ impl Material {
         context.extend(beside);
         let refuted = || briefing.notes.iter().filter(|note| note.about == About::Refuted);
         let notes = briefing.notes.iter().filter(|note| note.about != About::Refuted);
-        let is_told = |failure: &Failure| briefing.notes.iter().any(|note| note.text == failure.message);
+        let is_told = |failure: &Failure| briefing.notes.iter().any(|note| note.text == failure.text());
         Material {
             context,
             members,
@@ -123,7 +123,7 @@ impl Material {
             failure: briefing.last_failure.filter(|failure| !is_told(failure)).map(|failure| Piece {
                 name: "failure",
                 label: format!("message of the failure {}", fence.origin(failure.code.as_str())),
-                text: fence.clean(&failure.message),
+                text: fence.clean(&failure.text()),
                 bounded: false,
                 file: Some(whole_notes(briefing)),
             }),

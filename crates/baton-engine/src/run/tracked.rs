@@ -41,7 +41,7 @@ pub struct TrackedHandoff {
     pub refused: Option<WrittenDocument>,
     /// Files that had changed when something was last handed in.
     pub changed: Vec<String>,
-    /// What identifies how the workspace was before each attempt, by the token of its claim.
+    /// What identifies how the workspace was before each attempt, by the fence of its claim.
     pub baselines: Vec<(Fence, Digest)>,
     /// The transcript of the attempt that reported last.
     pub transcript: Option<Transcript>,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::failure::{Code, CommandStream, Failure, Transience};
+use crate::failure::{Code, CommandStream, Failure, FailureOutput, Transience};
 use crate::handoff::{About, Note, WrittenDocument};
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -33,6 +33,25 @@ pub(super) struct StoredFailure<'s> {
     chance: Transience,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stream: Option<CommandStream>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parts: Option<StoredParts>,
+}
+
+/// Where the parts of a message are, in bytes. The message itself is the whole text, as it was before it had parts: what is
+/// made of it, such as notes and digests, is the same for a program that does not know them.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct StoredParts {
+    /// Where what happened ends.
+    what: usize,
+    /// From where to where what was said last is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    output: Option<(usize, usize)>,
+    /// The same for what was found in a report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    findings: Option<(usize, usize)>,
+    /// Where the advice begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    help: Option<usize>,
 }
 
 /// Returns the stored form of each.
@@ -103,14 +122,55 @@ impl From<StoredNote<'_>> for Note {
 
 impl<'s> From<&'s Failure> for StoredFailure<'s> {
     fn from(failure: &'s Failure) -> Self {
-        let Failure { code, message, chance, stream } = failure;
-        StoredFailure { code: Cow::Borrowed(code), message: message.into(), chance: *chance, stream: *stream }
+        let Failure { code, message, output, help, chance, stream } = failure;
+        let whole: Cow<'_, str> = match (output, help) {
+            (None, None) => message.into(),
+            _ => failure.text().into(),
+        };
+        let from = message.len() + failure.announcement().len();
+        let place = |text: &String| (from, from + text.len());
+        let parts = StoredParts {
+            what: message.len(),
+            output: output.as_ref().and_then(|output| match output {
+                FailureOutput::LastLines(text) => Some(place(text)),
+                FailureOutput::Findings(_) | FailureOutput::Members(_) => None,
+            }),
+            findings: output.as_ref().and_then(|output| match output {
+                FailureOutput::Findings(text) => Some(place(text)),
+                FailureOutput::LastLines(_) | FailureOutput::Members(_) => None,
+            }),
+            help: help.as_ref().map(|help| whole.len() - help.len()),
+        };
+        let parts = Some(parts).filter(|parts| parts.what < whole.len());
+        StoredFailure { code: Cow::Borrowed(code), message: whole, chance: *chance, stream: *stream, parts }
+    }
+}
+
+impl StoredParts {
+    /// Finds the parts of a message that was written before they were stored.
+    fn of_old(message: &str, stream: Option<CommandStream>) -> Option<StoredParts> {
+        let (first, _) = message.split_once('\n')?;
+        let on_stdout = stream == Some(CommandStream::Stdout);
+        let announced = if on_stdout { "; it said last on stdout:" } else { "; it said last:" };
+        let range = Some((first.len() + 1, message.len()));
+        let parts = StoredParts { what: 0, output: None, findings: None, help: None };
+        if first == "the report is not valid:" {
+            return Some(StoredParts { what: first.len() - 1, findings: range, ..parts });
+        }
+        Some(StoredParts { what: first.strip_suffix(announced)?.len(), output: range, ..parts })
     }
 }
 
 impl From<StoredFailure<'_>> for Failure {
     fn from(stored: StoredFailure<'_>) -> Self {
-        let StoredFailure { code, message, chance, stream } = stored;
-        Failure { code: code.into_owned(), message: message.into_owned(), chance, stream }
+        let StoredFailure { code, message, chance, stream, parts } = stored;
+        let parts = parts.or_else(|| StoredParts::of_old(&message, stream));
+        let part = |from: usize, to: usize| message.get(from..to).map(str::to_owned);
+        let said = parts.and_then(|parts| parts.output).and_then(|(from, to)| part(from, to));
+        let found = parts.and_then(|parts| parts.findings).and_then(|(from, to)| part(from, to));
+        let output = said.map(FailureOutput::LastLines).or(found.map(FailureOutput::Findings));
+        let help = parts.and_then(|parts| parts.help).and_then(|from| part(from, message.len()));
+        let message = parts.and_then(|parts| part(0, parts.what)).unwrap_or_else(|| message.clone().into_owned());
+        Failure { code: code.into_owned(), message, output, help, chance, stream }
     }
 }

@@ -10,7 +10,7 @@ use crate::Fence;
 use crate::approval::{Approval, Approver, Key, Vote};
 use crate::door::Door;
 use crate::evidence::{ClaimFinding, ClaimKind, ExaminedClaim, SeenFile, Transcript};
-use crate::failure::{Code, CommandStream, Failure, Transience};
+use crate::failure::{Code, CommandStream, Failure, FailureOutput, Transience};
 use crate::handoff::{About, Ask, Digest, Handoff, Lease, Note, State, StateName, Terms, WrittenDocument};
 use crate::id::HandoffId;
 use crate::journal::Fact;
@@ -67,6 +67,8 @@ fn failure() -> Failure {
     Failure {
         code: Code::timeout(),
         message: text("message"),
+        output: Some(FailureOutput::LastLines(text("output"))),
+        help: Some(text("help")),
         chance: Transience::Permanent,
         stream: Some(CommandStream::Stdout),
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::body::BesideBody;
 use super::*;
 use crate::evidence::{ClaimFinding, ClaimKind};
-use crate::failure::Transience;
+use crate::failure::{Failure, FailureOutput, Transience};
 use crate::handoff::{About, Ask, Handoff};
 use crate::journal::Fact;
 use crate::lifecycle::{Command, Expire};
@@ -37,6 +37,28 @@ fn facts_and_handoffs_are_read_as_they_were_written() {
     for handoff in sample::handoffs() {
         assert_eq!(body::read(&body::write(&handoff), beside(&handoff)), Ok(handoff));
     }
+}
+
+#[test]
+fn failure_without_parts_is_read_as_what_it_said() {
+    let read =
+        |json: Value| Failure::from(serde_json::from_value::<document::StoredFailure<'_>>(json).expect("a form"));
+    let old = |message: &str| read(json!({ "code": "PROCESSING_ERROR", "message": message, "chance": "transient" }));
+    let said = old("the command ended with 3; it said last:\none\nthe index is gone\n");
+    assert_eq!(said.message, "the command ended with 3");
+    assert_eq!(said.output, Some(FailureOutput::LastLines("one\nthe index is gone\n".to_owned())));
+    assert_eq!(said.text(), "the command ended with 3; it said last:\none\nthe index is gone\n");
+    let refused = old("the report is not valid:\n1:1: empty");
+    assert_eq!(refused.output, Some(FailureOutput::Findings("1:1: empty".to_owned())));
+    for whole in ["no such key\nhelp: add it", "it said last week: no", "it said last:", "it said last on stdout:\nno"]
+    {
+        let failure = old(whole);
+        assert_eq!((failure.message.as_str(), failure.output.as_ref(), failure.help.as_ref()), (whole, None, None));
+    }
+    let lost = read(json!({
+        "code": "TIMEOUT", "message": "ü", "chance": "transient", "parts": { "what": 1, "output": [7, 3], "help": 9 },
+    }));
+    assert_eq!((lost.text().as_str(), lost.output), ("ü", None), "places that are none are left out");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use baton_engine::Command;
 use baton_engine::door::Door;
+use baton_engine::failure::{Code, Failure, FailureOutput};
 use baton_engine::known::{Decider, HowKnown};
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::Response;
@@ -14,6 +15,10 @@ const AGENTS: &str = "agents: {dev: {command: [./d]}, ops: {command: [./o]}}";
 
 fn flow(phases: &str) -> String {
     format!("name: f\n{AGENTS}\nphases:\n{phases}")
+}
+
+fn failure(message: &str) -> Failure {
+    Failure::new(Code::processing_error(), message)
 }
 
 fn says(outcome: &str) -> Act {
@@ -140,13 +145,15 @@ fn a_gate_takes_the_replies_that_it_offers() {
 #[test]
 fn failure_is_told_with_the_line_that_matters_and_the_log() {
     let text = flow("  - {id: build, agent: dev, retry: {max_retries: 0}}");
-    let message = "the command ended with 3; it said last:\none\nthe index is gone";
-    let play = Play::of(&text).tell("build", [Act::Fails(message)]).play();
+    let ended = Failure { help: Some("build the index".to_owned()), ..failure("the command ended with 3") };
+    let said = ended.with_output(FailureOutput::LastLines("one\nthe index is gone".to_owned()));
+    let play = Play::of(&text).tell("build", [Act::FailsWith(said)]).play();
     let question = baton_engine::flow::question(&play.run, play.find("build.failure.1")).unwrap();
     assert_eq!(question.title, "build: PROCESSING_ERROR: the command ended with 3: the index is gone");
     assert_eq!(question.items, [""; 0], "nothing is told twice");
     let trouble = question.trouble.unwrap();
-    assert_eq!(trouble.output, "one\nthe index is gone");
+    assert_eq!(trouble.output.unwrap().text(), "one\nthe index is gone");
+    assert_eq!(trouble.help.as_deref(), Some("build the index"));
     assert!(trouble.log.unwrap().ends_with(".baton/runs/r/build.1/1/stderr.log"));
     assert_eq!(trouble.command.as_deref(), Some("./d"));
     assert!(
@@ -157,15 +164,17 @@ fn failure_is_told_with_the_line_that_matters_and_the_log() {
 #[test]
 fn findings_of_a_refused_report_are_told_as_such_with_the_report() {
     let text = flow("  - {id: build, agent: dev, retry: {max_retries: 0}}");
-    let message = "the report is not valid:\n1:2 missing-field: `outcome` is missing\n1:9 unknown-field: `x`";
-    let play = Play::of(&text).tell("build", [Act::Fails(message)]).play();
+    let findings = "1:2 missing-field: `outcome` is missing\n1:9 unknown-field: `x`";
+    let refused = failure("the report is not valid").with_output(FailureOutput::Findings(findings.to_owned()));
+    let play = Play::of(&text).tell("build", [Act::FailsWith(refused)]).play();
     let question = baton_engine::flow::question(&play.run, play.find("build.failure.1")).unwrap();
     assert!(
         question.title.ends_with("the report is not valid: 1:2 missing-field: `outcome` is missing"),
         "{question:?}"
     );
     let trouble = question.trouble.unwrap();
-    assert_eq!((trouble.shows.label(), trouble.output.lines().count()), ("findings", 2));
+    let output = trouble.output.unwrap();
+    assert_eq!((output.label(), output.text().lines().count()), ("findings", 2));
     assert!(trouble.log.unwrap().ends_with("build.1/1/report.md"));
 }
 
@@ -175,9 +184,11 @@ fn question_about_a_group_tells_why_its_members_failed() {
     let group =
         "{id: looks, pass_when: all_must_pass, parallel: [{id: one, agent: dev}, {id: two, agent: rev, kind: review}]}";
     let text = format!("name: f\n{agents}\nphases: [{group}]");
-    let failed = "the command ended with 3; it said last:\nreading\nthe index is gone";
+    let failed = failure("the command ended with 3")
+        .with_output(FailureOutput::LastLines("reading\nthe index is gone".to_owned()));
     let asked = |second: Act| {
-        let play = Play::of(&text).tell("looks/one", [Act::Fails(failed)]).tell("looks/two", [second]).play();
+        let play =
+            Play::of(&text).tell("looks/one", [Act::FailsWith(failed.clone())]).tell("looks/two", [second]).play();
         baton_engine::flow::question(&play.run, play.find("looks.failure.1")).unwrap()
     };
     let one = asked(verdict("APPROVED", "fine"));
@@ -185,15 +196,16 @@ fn question_about_a_group_tells_why_its_members_failed() {
     let trouble = one.trouble.unwrap();
     assert_eq!(trouble.handoff.as_str(), "r.looks.one.1");
     assert_eq!(
-        (trouble.command.as_deref(), trouble.output.as_str()),
+        (trouble.command.as_deref(), trouble.output.unwrap().text()),
         (Some("./d --fast"), "reading\nthe index is gone")
     );
     assert!(trouble.log.unwrap().ends_with("looks.one.1/1/stderr.log"));
     let two = asked(verdict("CHANGES_REQUESTED", "Too slow."));
     assert_eq!(two.title, "looks/one, looks/two did not pass");
     let trouble = two.trouble.unwrap();
-    assert_eq!((trouble.handoff.as_str(), trouble.shows.label()), ("r.looks.1", "members"));
-    insta::assert_snapshot!(trouble.output, @"
+    let output = trouble.output.unwrap();
+    assert_eq!((trouble.handoff.as_str(), output.label()), ("r.looks.1", "members"));
+    insta::assert_snapshot!(output.text(), @"
     looks/one: PROCESSING_ERROR: the command ended with 3
       command: ./d --fast
       reading

@@ -44,6 +44,7 @@ pub(crate) enum Act {
     Lies(&'static str),
     /// The attempt fails.
     Fails(&'static str),
+    FailsWith(Failure),
     /// The command of a check ends.
     Exits(bool),
     /// A person decides.
@@ -245,6 +246,7 @@ impl Play {
             Act::Says(members) => answered(&mut draft, id, fence, native(&members), None),
             Act::Writes(dialect, text) => answered(&mut draft, id, fence, WrittenDocument::new(dialect, text), None),
             Act::Lies(what) => answered(&mut draft, id, fence, native(&json!({"outcome": "complete"})), Some(what)),
+            Act::FailsWith(failure) => fail(&mut draft, id, fence, failure.clone(), None),
             Act::Fails(message) => fail(&mut draft, id, fence, Failure::new(Code::processing_error(), message), None),
             Act::Exits(passed) => {
                 let verdict = if passed { Value::Null } else { json!("failed") };

@@ -36,7 +36,7 @@ rule! {
     "copied-example": Shape, Error => check
 }
 
-/// So many words in a row are nobody's own.
+/// How many words in a row are too many to agree by chance.
 const COPIED_WORDS: usize = 8;
 
 /// Returns whether a text is an example, or has a part of it.

@@ -89,7 +89,11 @@ const SHAPES: &[AnswerShape] = &[
         &[],
     ),
     ("Note", &[("about", TEXT), ("from", TEXT), ("text", TEXT), ("question", TEXT_OR_NULL)], &[]),
-    ("Failure", &[("code", TEXT), ("message", TEXT), ("transient", FLAG)], &[]),
+    (
+        "Failure",
+        &[("code", TEXT), ("message", TEXT), ("output", TEXT_OR_NULL), ("help", TEXT_OR_NULL), ("transient", FLAG)],
+        &[],
+    ),
     ("WrittenDocument", &[("dialect", TEXT), ("text", TEXT), ("document", Any), ("warnings", Texts)], &[]),
     (
         "JournalEvent",

@@ -22,7 +22,7 @@ use crate::server::Server;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewBriefing {
-    /// The token that the claim gave.
+    /// The fence of the claim.
     fence: u64,
     /// How the report is handed in; default: `command`.
     hand_in: Option<HandInWord>,

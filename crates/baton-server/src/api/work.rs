@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use baton_engine::Fence;
 use baton_engine::engine::{AppliedCommand, HandedIn, Yardstick, parse_lease};
-use baton_engine::failure::{Code, Failure, Transience};
+use baton_engine::failure::{Code, CommandStream, Failure, FailureOutput, Transience};
 use baton_engine::handoff::Handoff;
 use baton_engine::lifecycle::Accept;
 use baton_engine::store::ClaimedHandoff;
@@ -49,7 +49,7 @@ async fn claimed_work(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewAcknowledgment {
-    /// The token that the claim gave.
+    /// The fence of the claim.
     fence: u64,
     /// The acknowledgment; default: understood, starting.
     document: Option<Value>,
@@ -89,7 +89,7 @@ pub(crate) async fn acknowledge(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewHeartbeat {
-    /// The token that the claim gave.
+    /// The fence of the claim.
     fence: u64,
     /// How long without another one; default: as long as before.
     lease: Option<String>,
@@ -118,7 +118,7 @@ pub(crate) async fn heartbeat(
 #[schema(example = json!({ "fence": 1, "document": { "baton": 1, "document": "report", "id": "csv-07", "outcome": "complete",
     "summary": "Found the writer of rows in src/csv.rs, function write_row." } }))]
 pub(crate) struct NewReport {
-    /// The token that the claim gave.
+    /// The fence of the claim.
     fence: u64,
     /// The report in any dialect: a JSON object, or text as it was written.
     #[schema(schema_with = super::openapi::document)]
@@ -179,12 +179,19 @@ async fn following(
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "fence": 1, "code": "TIMEOUT", "message": "the tests did not end" }))]
 pub(crate) struct NewFailure {
-    /// The token that the claim gave.
+    /// The fence of the claim.
     fence: u64,
     /// Which kind of failure: a known code such as `TIMEOUT`, or capital letters of your own.
     code: String,
     /// What happened.
     message: String,
+    /// The last that was said about it, by whatever failed.
+    output: Option<String>,
+    /// Where that was said: `stdout` or `stderr`.
+    #[schema(value_type = Option<String>)]
+    stream: Option<CommandStream>,
+    /// What the claimant advises to do about it.
+    help: Option<String>,
     /// Whether trying again may help; default: what the code says.
     transient: Option<bool>,
     /// A report about the failure.
@@ -204,7 +211,12 @@ pub(crate) async fn fail(
     JsonBody(new): JsonBody<NewFailure>,
 ) -> Result<Json<Value>, ProblemJson> {
     let handoff = worked_on(&server, &principal, &id).await?;
-    let mut failure = Failure::new(value("/code", Code::parse(&new.code))?, new.message);
+    let failure = Failure::new(value("/code", Code::parse(&new.code))?, new.message);
+    let mut failure = match new.output {
+        Some(output) => failure.with_output(FailureOutput::LastLines(output)),
+        None => failure,
+    };
+    (failure.stream, failure.help) = (new.stream, new.help);
     failure.chance = match new.transient {
         Some(true) => Transience::Transient,
         Some(false) => Transience::Permanent,

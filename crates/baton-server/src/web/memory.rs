@@ -132,7 +132,7 @@ impl Server {
 fn words(run: &Run) -> Arc<str> {
     let inputs = run.definition.inputs.values().map(plain_words);
     let said = run.handoffs().flat_map(|tracked| {
-        let failure = tracked.handoff.last_failure.as_ref().map(|failure| failure.message.clone());
+        let failure = tracked.handoff.last_failure.as_ref().map(|failure| failure.text());
         let asked = tracked.asked().and_then(|request| request.instructions.clone());
         [tracked.report().and_then(|report| report.summary.clone()), failure, asked].into_iter().flatten()
     });

@@ -37,18 +37,12 @@ pub(super) async fn accept(
         _ => together(node, &requests, at, &mut memory).await,
     };
     loop {
-        match attempt {
-            Ok(accepted) => {
-                let ours = |accepted: AcceptedHandoff, request: &Accept| {
-                    let existing = accepted.existing && !(memory.unsure && accepted.handoff.id == request.id);
-                    AcceptedHandoff { existing, ..accepted }
-                };
-                return Ok(accepted.into_iter().zip(&requests).map(|(done, request)| ours(done, request)).collect());
-            }
-            Err(fault) => {
-                memory.unsure |= matches!(fault, Fault::Lost(_));
-                patience.after(fault).await?;
-            }
+        if let Some(accepted) = patience.answer(attempt, &mut memory).await? {
+            let ours = |accepted: AcceptedHandoff, request: &Accept| {
+                let existing = accepted.existing && !(memory.unsure && accepted.handoff.id == request.id);
+                AcceptedHandoff { existing, ..accepted }
+            };
+            return Ok(accepted.into_iter().zip(&requests).map(|(done, request)| ours(done, request)).collect());
         }
         attempt = together(node, &requests, at, &mut memory).await;
     }

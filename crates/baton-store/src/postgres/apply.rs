@@ -51,12 +51,8 @@ pub(super) async fn apply(node: &Arc<Node>, order: Order, at: Timestamp) -> Resu
     let mut patience = Patience::new();
     let Attempt { mut result, mut memory } = share(node, NewOrder { order: Arc::clone(&order), at }).await;
     loop {
-        match result {
-            Ok(answer) => return answer,
-            Err(fault) => {
-                memory.unsure |= matches!(fault, Fault::Lost(_));
-                patience.after(fault).await?;
-            }
+        if let Some(answer) = patience.answer(result, &mut memory).await? {
+            return answer;
         }
         // After a loss our own command may still be on its way: only who holds the row can tell.
         result = alone(node, &order, at, &mut memory).await;
@@ -77,12 +73,8 @@ pub(super) async fn carry_out(
     let mut patience = Patience::new();
     let Attempt { mut result, mut memory } = share(node, NewSteps { steps: Arc::clone(&steps), at }).await;
     loop {
-        match result {
-            Ok(answer) => return answer,
-            Err(fault) => {
-                memory.unsure |= matches!(fault, Fault::Lost(_));
-                patience.after(fault).await?;
-            }
+        if let Some(answer) = patience.answer(result, &mut memory).await? {
+            return answer;
         }
         let carry_out = |plan: &mut Plan<&SeenRows>| plan.carry_out(&steps, at).map(Ok);
         result = carefully(node, &Wanted::by_steps(&*steps), carry_out, &mut memory).await;

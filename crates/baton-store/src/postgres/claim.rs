@@ -76,12 +76,8 @@ pub(super) async fn claim(
     let mut patience = Patience::new();
     let Attempt { mut result, mut memory } = share(node, NewWish { wish: wish.clone(), at }).await;
     loop {
-        match result {
-            Ok(answer) => return answer,
-            Err(fault) => {
-                memory.unsure |= matches!(fault, Fault::Lost(_));
-                patience.after(fault).await?;
-            }
+        if let Some(answer) = patience.answer(result, &mut memory).await? {
+            return answer;
         }
         let pieces = [NewWish { wish: wish.clone(), at }];
         let mut attempts = [Attempt { result: Err(Fault::Crowded), memory }];

@@ -10,6 +10,8 @@ use deadpool_postgres::PoolError;
 use tokio::time::Instant;
 use tokio_postgres::error::SqlState;
 
+use super::memory::Memory;
+
 /// How long a server that does not answer is asked again.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -157,6 +159,23 @@ impl Patience {
     /// Returns whether somebody else was faster or in the way before.
     pub(super) fn has_raced(&self) -> bool {
         self.races > 0
+    }
+
+    /// Returns an answer, if there is one, or waits until another attempt makes sense. What was sent over a connection that was
+    /// lost may have arrived, and the memory knows that from then on.
+    pub(super) async fn answer<A, T>(
+        &mut self,
+        result: Result<A, Fault>,
+        memory: &mut Memory<T>,
+    ) -> Result<Option<A>, StoreError> {
+        match result {
+            Ok(answer) => Ok(Some(answer)),
+            Err(fault) => {
+                memory.unsure |= matches!(fault, Fault::Lost(_));
+                self.after(fault).await?;
+                Ok(None)
+            }
+        }
     }
 
     /// Waits until another attempt makes sense, or returns the error if none does.

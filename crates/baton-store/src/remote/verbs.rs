@@ -1,7 +1,7 @@
 //! Commands as the verbs of a server. What changes something is asked for in the words of its API: the server judges
 //! documents, knows who asks, and says what follows. Nothing that only a driver does goes this way.
 
-use baton_engine::failure::Transience;
+use baton_engine::failure::{Failure, FailureOutput, Transience};
 use baton_engine::handoff::{Terms, WrittenDocument};
 use baton_engine::lifecycle::{Accept, Acknowledge, Command, Decide, Fail, HandIn, Heartbeat};
 use baton_engine::store::{ClaimRequest, StoreError, TransactionStep};
@@ -34,7 +34,19 @@ pub(super) fn of_command(id: &HandoffId, command: &Command) -> Result<Verb, Stor
             let mut body =
                 document.as_ref().map_or_else(|| json!({ "fence": fence }), |document| with_document(*fence, document));
             body["code"] = failure.code.as_str().into();
-            body["message"] = failure.message.clone().into();
+            match &failure.output {
+                Some(FailureOutput::LastLines(output)) => {
+                    body["message"] = failure.message.clone().into();
+                    body["output"] = output.clone().into();
+                }
+                // Only output has a place of its own; findings are part of the message.
+                Some(FailureOutput::Findings(_) | FailureOutput::Members(_)) | None => {
+                    body["message"] = Failure { help: None, ..failure.clone() }.text().into();
+                }
+            }
+            // An older server knows neither, so they are named only where they say something.
+            failure.stream.iter().for_each(|stream| body["stream"] = json!(stream));
+            failure.help.iter().for_each(|help| body["help"] = help.clone().into());
             body["transient"] = (failure.chance == Transience::Transient).into();
             of_handoff("failure", body)
         }

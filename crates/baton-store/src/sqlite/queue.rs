@@ -23,7 +23,7 @@ struct Waiting {
     work: VecDeque<Box<dyn Work>>,
     /// Whether nobody will want anything any more.
     closed: bool,
-    /// Whether the writer waits for another process, and for the how-manieth time.
+    /// Whether the writer waits for another process, and how often it has begun to.
     blocked: bool,
     turn: u64,
     /// Whether somebody looks that it does not wait for ever.

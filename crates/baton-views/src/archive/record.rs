@@ -80,7 +80,7 @@ fn report(fact: &Fact) -> Option<Map<String, Value>> {
         Fact::Happened(Command::Fail(fail)) => {
             let told = object([
                 ("ending", "failed".into()),
-                ("failure", json!({ "code": fail.failure.code.as_str(), "message": fail.failure.message })),
+                ("failure", json!({ "code": fail.failure.code.as_str(), "message": fail.failure.text() })),
                 ("report", fail.document.as_ref().map(document).into()),
             ]);
             (told, &fail.author)

@@ -33,7 +33,7 @@ pub(crate) struct Options {
     /// The acknowledgment, or `-` for standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The token from the claim
+    /// The fence of the claim
     #[arg(long, value_name = "N")]
     fence: Fence,
     /// Read the document as this dialect instead of recognising it

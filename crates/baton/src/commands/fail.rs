@@ -28,7 +28,7 @@ pub(crate) struct Options {
     /// A report about the failure, or `-` for standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The token from the claim
+    /// The fence of the claim
     #[arg(long, value_name = "N")]
     fence: Fence,
     /// Which kind of failure: a known code, or capital letters of your own

@@ -20,7 +20,7 @@ pub(crate) struct Options {
     /// The handoff: its id, or a unique beginning of it
     #[arg(value_name = "ID")]
     id: String,
-    /// The token from the claim
+    /// The fence of the claim
     #[arg(long, value_name = "N")]
     fence: Fence,
     /// How long without another heartbeat [default: as before]

@@ -41,7 +41,7 @@ pub(crate) struct Options {
     /// The report, or `-` for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The token from the claim
+    /// The fence of the claim
     #[arg(long, value_name = "N")]
     fence: Fence,
     /// Check claims about files against this folder

@@ -73,6 +73,10 @@ fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, pa
             told.push(line);
         }
     }
+    // Advice is followed word by word: it is never cut.
+    if let Some(help) = question.trouble.as_ref().and_then(|trouble| trouble.help.as_ref()) {
+        wrapped(&one_line(&format!("hint: {help}")), room).iter().for_each(|line| text.push_str(&indented(line)));
+    }
     if !question.choices.is_empty() {
         let choices = format!("choices: {}", one_line(&choice_words(&question.choices).join(", ")));
         wrapped(&choices, room).iter().for_each(|line| text.push_str(&indented(line)));

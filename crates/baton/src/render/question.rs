@@ -72,7 +72,10 @@ fn trouble(sheet: &mut Sheet, trouble: Option<&FailedCommand>) {
     let Some(trouble) = trouble else { return };
     sheet.row("failed", &trouble.what);
     sheet.optional("command", trouble.command.as_deref());
-    sheet.row(trouble.shows.label(), &trouble.output);
+    if let Some(output) = &trouble.output {
+        sheet.row(output.label(), output.text());
+    }
+    sheet.optional("hint", trouble.help.as_deref());
     sheet.optional("log", trouble.log.as_ref().map(|log| log.display().to_string()).as_deref());
 }
 

@@ -124,7 +124,7 @@ impl Show<'_> {
             State::Completed { .. } => Some(End::Completed),
             State::Cancelled { .. } => Some(End::Cancelled),
             State::Failed { .. } => {
-                Some(End::Failed(root.last_failure.as_ref().map(|failure| failure.message.clone()).unwrap_or_default()))
+                Some(End::Failed(root.last_failure.as_ref().map(|failure| failure.text()).unwrap_or_default()))
             }
             _ if self.options.wait => None,
             _ => self.asked(&root, followed).await?,

@@ -44,7 +44,7 @@ impl Watched {
     }
 }
 
-/// Prints only what belongs into a log: notes, and whom the run waits for. Events are in the journal.
+/// Prints only what belongs in a log: notes, and whom the run waits for. Events are in the journal.
 struct Log(Output);
 
 impl Audience for Log {

@@ -75,7 +75,7 @@ impl Tracer {
                 self.end_attempt(run, tracked, event, report.fence, &end);
             }
             Command::Fail(fail) => {
-                let error = Some((fail.failure.code.to_string(), fail.failure.message.clone()));
+                let error = Some((fail.failure.code.to_string(), fail.failure.text()));
                 self.end_attempt(run, tracked, event, fail.fence, &AttemptEnd { spent: fail.spent.as_ref(), error });
             }
             Command::Expire(_) | Command::Release(_) | Command::Cancel(_) => {

@@ -12,7 +12,7 @@ use crate::random;
 pub(super) fn of_output(output: &[u8], claimed: &ClaimedHandoff, yardstick: &Yardstick) -> Command {
     match report(output, claimed, yardstick) {
         Ok(command) => command,
-        Err(why) => failed(claimed.handoff.fence, Failure::new(Code::validation_failed(), why)),
+        Err(failure) => failed(claimed.handoff.fence, failure),
     }
 }
 
@@ -26,17 +26,18 @@ pub(super) fn failed(fence: Fence, failure: Failure) -> Command {
     Command::Fail(Fail::new(fence, failure, random::number()))
 }
 
-fn report(output: &[u8], claimed: &ClaimedHandoff, yardstick: &Yardstick) -> Result<Command, String> {
+fn report(output: &[u8], claimed: &ClaimedHandoff, yardstick: &Yardstick) -> Result<Command, Failure> {
+    let refused = |why: String| Failure::new(Code::validation_failed(), why);
     if is_blank(output) {
         let why = "the command ended without a report: it wrote neither to BATON_REPORT_FILE nor to stdout";
-        return Err(why.to_owned());
+        return Err(refused(why.to_owned()));
     }
     let ClaimedHandoff { handoff, request } = claimed;
     let mut judged = yardstick.judge(&IncomingDocument::of(output));
     let Some(document) = judged.valid.take() else {
         let what =
             if judged.kind.is_none() { "what the command wrote is not a report" } else { "the report is not valid" };
-        return Err(format!("{what}:\n{}", judged.told_errors()));
+        return Err(judged.failure(what));
     };
     let handed_in = HandedIn {
         document,
@@ -47,7 +48,7 @@ fn report(output: &[u8], claimed: &ClaimedHandoff, yardstick: &Yardstick) -> Res
         // The caller looks when everything that the command has started is gone.
         changed: Vec::new(),
     };
-    handed_in.command(random::number()).map_err(|why| format!("what the command wrote is not a report: {why}"))
+    handed_in.command(random::number()).map_err(|why| refused(format!("what the command wrote is not a report: {why}")))
 }
 
 #[cfg(test)]
@@ -89,6 +90,6 @@ mod tests {
     fn report_about_another_task_is_refused() {
         let command = of(r#"{"task_id": "other", "phase": "write", "status": "complete", "decision": "PROCEED"}"#);
         let Command::Fail(fail) = command else { panic!("another task") };
-        assert!(fail.failure.message.contains("report-echo-mismatch"), "{}", fail.failure.message);
+        assert!(fail.failure.text().contains("report-echo-mismatch"), "{}", fail.failure);
     }
 }

@@ -57,8 +57,9 @@ impl WorkerOutput {
                         State::Pending { ready_at } => format!("again at {ready_at}"),
                         state => state.name().to_string(),
                     };
-                    let said = briefly_said(&failure.message);
-                    self.line(Tint::Red, "failed", &format!("{id} in {took}: {}: {said} ({next})", failure.code));
+                    let help = failure.help.as_ref().map(|help| format!("; hint: {help}")).unwrap_or_default();
+                    let said = failure.in_one_line();
+                    self.line(Tint::Red, "failed", &format!("{id} in {took}: {said} ({next}){help}"));
                 }
                 None => {
                     let state = handoff.state.name();
@@ -88,7 +89,7 @@ impl WorkerOutput {
             "attempt": finish.attempt,
             "result": result,
             "state": state,
-            "failure": failure.map(|failure| json!({ "code": failure.code.as_str(), "message": failure.message })),
+            "failure": failure.map(|failure| json!({ "code": failure.code.as_str(), "message": failure.text() })),
             "seconds": finish.took.as_secs_f64(),
         });
         self.output.data(&format!("{told}\n"))
@@ -97,33 +98,5 @@ impl WorkerOutput {
     fn line(&self, tint: Tint, word: &str, text: &str) {
         let word = self.output.paint_beside().strong(tint, &format!("{word:<9}"));
         self.output.note(&format!("{word} {}", printable(text).replace('\n', " ")));
-    }
-}
-
-/// Returns the beginning of a message: its first line, and what comes after that if it only announces it.
-fn briefly_said(message: &str) -> String {
-    let mut lines = message.lines().filter(|line| !line.trim().is_empty());
-    let first = lines.next().unwrap_or("wrote nothing").trim_end();
-    let announced = if first.ends_with("it said last:") { lines.next_back() } else { lines.next() };
-    match (first.ends_with(':'), announced) {
-        (true, Some(announced)) => format!("{first} {}", announced.trim()),
-        (true, None) => format!("{first} wrote nothing"),
-        (false, _) => first.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn announcement_is_told_with_what_it_announces() {
-        assert_eq!(
-            briefly_said("it ended with 3; it said last:\n\nfirst\nsecond"),
-            "it ended with 3; it said last: second"
-        );
-        assert_eq!(briefly_said("it is not a report: \n1:1: empty"), "it is not a report: 1:1: empty");
-        assert_eq!(briefly_said("it said last:\n"), "it said last: wrote nothing");
-        assert_eq!(briefly_said("it took too long\nmuch"), "it took too long");
     }
 }

@@ -103,6 +103,55 @@ fn failure_that_does_not_pass_is_not_tried_again_and_says_what_to_do() {
 }
 
 #[test]
+fn advice_is_shown_in_full_wherever_a_person_decides() {
+    let denied = r#"[{"tool_name":"Write","tool_input":{"file_path":"DESIGN.md"}},{"tool_name":"Bash","tool_input":{"command":"make"}}]"#;
+    let result = format!(
+        r#"{{"type":"result","subtype":"success","is_error":false,"result":"I may not.","permission_denials":{denied}}}"#
+    );
+    let (site, ended, _) = run("claude", &format!("cat <<'END'\n{result}\nEND"));
+    let hint = "hint: allow it with `arguments: [--permission-mode, acceptEdits]`";
+    let what = "DEPENDENCY_MISSING: claude gave no report; it was not allowed to use";
+    let failed = ended.stderr.lines().find(|line| line.starts_with("failed")).unwrap_or_default();
+    assert!(failed.contains(what) && failed.contains(hint) && !failed.contains("more)"), "{}", ended.stderr);
+    let waits = ended.stderr.lines().filter(|line| line.starts_with("waits")).collect::<String>();
+    assert!(waits.contains(what) && !waits.contains("more)"), "{waits}");
+    let inbox = site.baton(&["inbox"]).stdout;
+    assert!(inbox.contains(hint), "{inbox}");
+    let asked = format!("{RUN}.build.failure.1");
+    let shown = site.baton(&["show", &asked]).stdout;
+    assert!(shown.contains("hint ") && shown.contains(&hint[6..]) && !shown.contains("said last"), "{shown}");
+    let json: serde_json::Value = serde_json::from_str(&site.baton(&["inbox", "--json"]).stdout).expect("JSON");
+    let question = &json["waiting"][0];
+    assert!(question["trouble"]["help"].as_str().is_some_and(|help| help.starts_with("allow it with")), "{json}");
+    assert!(!question["title"].to_string().contains("allow it"), "{json}");
+}
+
+#[test]
+fn what_is_wrong_with_a_program_beside_its_report_is_on_record() {
+    let answer = format!(r#"{{"type":"result","subtype":"success","is_error":false,"result":"{REPORT}"}}"#);
+    let later = r#"{"type":"result","subtype":"success","is_error":true,"result":"API Error: 500"}"#;
+    let (site, ended, _) = run("claude", &format!("cat <<'END'\n{answer}\n{later}\nEND\nexit 1"));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let warning = "its program failed after its report, which counts: API Error: 500";
+    assert!(ended.stderr.contains(&format!("warned    build: {warning}")), "{}", ended.stderr);
+    for look in [&["log", RUN][..], &["log", RUN, "--json"], &["show", "r.build.1"], &["show", "r.build.1", "--json"]] {
+        let look: Vec<String> = look.iter().map(|word| word.replace("r.build", &format!("{RUN}.build"))).collect();
+        let look: Vec<&str> = look.iter().map(String::as_str).collect();
+        let told = site.baton(&look).stdout;
+        assert!(told.contains("after its report, which counts"), "{look:?}: {told}");
+    }
+}
+
+#[test]
+fn words_of_an_agent_are_not_taken_for_those_of_baton() {
+    let said = "bad tool use; it said last week that IMPORTANT DETAIL";
+    let result = format!(r#"{{"type":"result","subtype":"success","is_error":true,"result":"{said}"}}"#);
+    let (site, _, _) = run("claude", &format!("cat <<'END'\n{result}\nEND\nexit 1"));
+    let shown = site.baton(&["show", &format!("{RUN}.build.failure.1")]).stdout;
+    assert!(shown.contains("IMPORTANT DETAIL"), "{shown}");
+}
+
+#[test]
 fn session_that_is_lost_makes_room_for_a_fresh_one() {
     let good = format!(
         r#"{{"type":"text","sessionID":"ses_2","part":{{"messageID":"m","text":"{REPORT}"}}}}

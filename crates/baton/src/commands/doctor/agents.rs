@@ -13,7 +13,7 @@ use baton_agents::Launcher;
 use baton_engine::agent::{Agent, EndedTurn, Job, TurnEnd};
 use baton_engine::handoff::WrittenDocument;
 use baton_engine::session::{self, SessionKind, SessionTurn};
-use baton_engine::{Clock, Fence, HandoffId, RunId};
+use baton_engine::{Clock, Failure, Fence, HandoffId, RunId};
 use baton_host::find_program;
 use baton_protocol::Dialect;
 use baton_protocol::workflow::{AgentFields, Profile};
@@ -163,12 +163,9 @@ fn sign(who: &str, ended: Result<EndedTurn, String>, took: Duration) -> Sign {
         }
         TurnEnd::Failed(failure, _) => failure,
     };
-    let (says, help) = match failure.message.split_once("\nhelp: ") {
-        Some((says, help)) => (says.to_owned(), Some(help.to_owned())),
-        None => (failure.message, None),
-    };
-    let hint = help.unwrap_or_else(|| "try its program by hand, with the same arguments".to_owned());
-    Sign::wrong("agent", format!("{who}: {says}"), hint)
+    let advice = || "try its program by hand, with the same arguments".to_owned();
+    let Failure { message, help, .. } = failure;
+    Sign::wrong("agent", format!("{who}: {message}"), help.unwrap_or_else(advice))
 }
 
 /// Warns of a version that is older than the one that was tried.

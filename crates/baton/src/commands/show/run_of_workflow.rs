@@ -88,7 +88,7 @@ fn heading(run: &Run, standing: &RunStanding, asked: &[&Question], session: &Ses
         ("logs", run.definition.workspace.join(".baton/runs").join(run.id.as_str()).display().to_string()),
     ];
     if let (RunStanding::Ended(_), Some(failure)) = (standing, &root.last_failure) {
-        lines.insert(3, ("failure", failure.message.clone()));
+        lines.insert(3, ("failure", failure.text()));
     }
     if !run.definition.inputs.is_empty() {
         let inputs = run.definition.inputs.iter().map(|(name, value)| format!("{name}={}", plain_words(value)));
