@@ -290,7 +290,10 @@ phases: [{id: build, agent: dev, task: 'Build {{ inputs.feature }}'}, {id: ship,
     }
     let told = site.baton(&["run", "flow", "--workspace", "workspace", "--simulate", "--json"]).stdout;
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
-    assert_eq!(told["phases"][1]["ways"][0], serde_json::json!({"said": "go", "to": "end"}));
+    assert_eq!(
+        told["phases"][1]["ways"][0],
+        serde_json::json!({"said": "go", "to": "end", "skipped": [], "group": null})
+    );
     assert!(!site.scratch.path("workspace/started").exists() && !site.store().exists(), "nothing was started or kept");
 }
 
