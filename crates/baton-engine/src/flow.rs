@@ -10,6 +10,7 @@ mod feedback;
 mod following;
 mod gate_evidence;
 mod gates;
+mod guards;
 mod join;
 mod judging;
 pub(crate) mod limits;

@@ -258,8 +258,11 @@ impl Show<'_> {
                 .hint(format!("baton retry {} continues from {at}", self.id)),
             NoWayBack::Guarded { gate, .. } | NoWayBack::Changed { gate, .. } => {
                 let gate = gate.split('/').next().unwrap_or(gate);
-                CommandError::no(format!("{}: {why}", self.id))
-                    .hint(format!("baton resume {} --from {gate} asks again", self.id))
+                CommandError::no(format!("{}: {why}", self.id)).hint(format!(
+                    "baton resume {0} --from {gate} asks again; if that was never reached, baton resume {0} \
+                                   continues, or go back to a phase before it",
+                    self.id
+                ))
             }
             NoWayBack::Unseen { gate, .. } => {
                 let gate = gate.split('/').next().unwrap_or(gate);

@@ -41,22 +41,6 @@ fn file_for_the_report_comes_first_then_stdout_then_the_output_directory() {
 }
 
 #[test]
-fn a_report_that_ends_the_output_is_found_behind_other_lines() {
-    let bench = Bench::new();
-    let report = "{\"baton\": 1, \"document\": \"report\", \"outcome\": \"complete\", \"summary\": \"Made.\"}";
-    for before in ["echo step 1 of a job", "echo 'note: it: is'", "echo '{\"level\": \"info\"}'"] {
-        let reply = bench.answer(&format!("{before}; echo '{report}'"));
-        assert_eq!((reply.text.as_str(), reply.source.as_str()), (report, "stdout"));
-    }
-    // What is no report is shown as it is, and so is a report that something follows.
-    for said in
-        ["echo one; echo '{\"outcome\": \"complete\"}'".to_owned(), format!("echo one; echo '{report}'; echo two")]
-    {
-        assert!(bench.answer(&said).text.starts_with("one\n"), "{said}");
-    }
-}
-
-#[test]
 fn several_files_with_the_block_are_an_error_that_names_them() {
     let bench = Bench::new();
     let failure =

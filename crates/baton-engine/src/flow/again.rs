@@ -1,13 +1,13 @@
 //! Beginning again: a person lets a run go back to one of its phases, and what came after it is done again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::time::Duration;
 
 use baton_protocol::model::terms::Outcome;
-use baton_protocol::workflow::Phase;
 use serde_json::{Map, Value};
 
 use super::feedback::what_failed;
+use super::guards::{Approach, asks_person, is_turned_down};
 use super::turn::{Turn, onward};
 use super::{FlowFault, call_off};
 use crate::definition::{Definition, InputFault, LocatedPhase};
@@ -213,94 +213,16 @@ fn pass_gates(run: &Run, phase: &str, has_other_inputs: bool) -> Result<(), NoWa
             return Err(NoWayBack::NotReached { given: phase.to_owned(), at: at.step.phase.clone() });
         }
     }
+    let Some(approach) = Approach::to(run, phase) else { return Ok(()) };
     if (has_other_inputs || since > 0 && !is_reached)
-        && let Some(gate) = decided_before(run, phase)
+        && let Some(gate) = approach.decided_before()
     {
         return Err(NoWayBack::Unseen { given: phase.to_owned(), gate: gate.to_owned() });
     }
-    match unapproved_gate(run, phase, since).or_else(|| gate_ahead(run, phase)) {
+    match approach.guard(since) {
         Some(gate) => Err(NoWayBack::Guarded { given: phase.to_owned(), gate: gate.to_owned() }),
         None => Ok(()),
     }
-}
-
-/// Finds a phase that leads to another one and in which, or inside of which, a person decides or has decided.
-fn decided_before<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
-    let has_decided = |tracked: &&TrackedHandoff| tracked.decided.is_some() || asks_person(run, tracked);
-    let decided: HashSet<&str> = run.handoffs().filter(has_decided).map(|it| outermost(&it.step.phase)).collect();
-    let leads_here = |other: &&Phase| other.id() != phase && line(run, other.id()).contains(&phase);
-    let mut before = run.definition.workflow.phases.iter().filter(leads_here);
-    before.find(|other| decided.contains(other.id()) || has_gate(&run.definition, other)).map(Phase::id)
-}
-
-/// Finds a phase in which a person decides between where the run stands and a phase that it has come to earlier, on another way:
-/// nobody knows whether it would be left out this time.
-fn gate_ahead<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
-    let here = outermost(&last_entered(run)?.step.phase);
-    let ahead = line(run, here);
-    if here == phase || !ahead.contains(&phase) {
-        return None;
-    }
-    let between = ahead.into_iter().take_while(|next| *next != phase);
-    let phases = &run.definition.workflow.phases;
-    let asks = |name: &&str| phases.iter().any(|phase| phase.id() == *name && has_gate(&run.definition, phase));
-    between.into_iter().find(asks)
-}
-
-/// Returns whether a person decides in a phase, or in one inside of it.
-fn has_gate(definition: &Definition, phase: &Phase) -> bool {
-    let nested = phase.workflow.as_ref().and_then(|path| definition.nested.get(path));
-    phase.gate.is_some()
-        || phase.review.is_some()
-        || phase.phases.iter().chain(&phase.parallel).any(|member| has_gate(definition, member))
-        || nested.is_some_and(|nested| nested.workflow.phases.iter().any(|member| has_gate(nested, member)))
-}
-
-/// Finds a question on the way to a phase that a person must answer again: it was put again since the run came to the phase
-/// last, or the run has done something since it was put last that comes before it. What happened under other inputs does not
-/// count.
-fn unapproved_gate<'r>(run: &'r Run, phase: &str, since: usize) -> Option<&'r str> {
-    let mut visits: HashMap<&str, (usize, usize)> = HashMap::new();
-    for (place, tracked) in run.handoffs().enumerate().skip(since).filter(|(_, tracked)| tracked.step.role.is_phase()) {
-        visits.entry(&tracked.step.phase).and_modify(|(_, last)| *last = place).or_insert((place, place));
-    }
-    let &(entered_first, entered_last) = visits.get(phase)?;
-    let gates = run.handoffs().skip(since).filter(|tracked| asks_person(run, tracked) || is_turned_down(run, tracked));
-    let gates = gates.map(|gate| gate.step.phase.as_str());
-    let mut gates = gates.map(|gate| (gate, visits.get(gate).copied().unwrap_or_default()));
-    let guards = |(gate, (asked_first, asked_last)): (&str, (usize, usize))| {
-        let outer = outermost(gate);
-        // A gate that was left out the first time, by its `when`, was not asked before the phase.
-        let is_before = asked_first < entered_first
-            || line(run, outer).contains(&phase) && !line(run, phase).contains(&outer) && outer != phase;
-        let leads_here = |worked: &str| {
-            worked != phase && line(run, worked).into_iter().take_while(|next| *next != phase).any(|next| next == outer)
-        };
-        let is_redone = visits.iter().any(|(worked, (first, last))| {
-            *last > asked_last && (*first < asked_first || leads_here(outermost(worked)))
-        });
-        is_before && (asked_last > entered_last || is_redone)
-    };
-    gates.find(|gate| guards(*gate)).map(|(gate, _)| gate)
-}
-
-/// Returns the phase of the run's own workflow that a phase is, or is part of.
-fn outermost(path: &str) -> &str {
-    path.split('/').next().unwrap_or(path)
-}
-
-/// Returns the phases of the run's own workflow that follow one of them as long as everything succeeds.
-fn line<'r>(run: &'r Run, phase: &str) -> Vec<&'r str> {
-    let phases = &run.definition.workflow.phases;
-    let position = |name: &str| phases.iter().position(|phase| phase.id() == name);
-    let mut line = Vec::new();
-    let mut at = position(phase);
-    while let Some(index) = at {
-        let next = phases[index].next.as_deref().map_or(Some(index + 1), position);
-        at = next.filter(|next| phases.get(*next).is_some_and(|phase| !line.contains(&phase.id())));
-        line.extend(at.map(|next| phases[next].id()));
-    }
-    line
 }
 
 /// Returns whether a phase comes right after the one that the run reached last, as if that one had succeeded. A phase
@@ -318,18 +240,6 @@ fn leads_to(run: &Run, at: &TrackedHandoff, phase: &str) -> bool {
     !is_routed
         && !next.route.skipped.iter().any(|skipped| asks(&skipped.phase))
         && matches!(next.turn, Turn::Phase { path, .. } if path == phase)
-}
-
-/// Returns whether a person decides in a phase whether the run goes on.
-fn asks_person(run: &Run, tracked: &TrackedHandoff) -> bool {
-    let is_reviewed = || run.definition.locate(&tracked.step.phase).is_some_and(|at| has_review(&at));
-    tracked.step.role == Role::Gate || tracked.step.role.is_phase() && (tracked.decided.is_some() || is_reviewed())
-}
-
-/// Returns whether the last report of a phase was not accepted: it waits for a person, says no, or was refuted.
-fn is_turned_down(run: &Run, tracked: &TrackedHandoff) -> bool {
-    let is_latest = || run.latest(&tracked.step.phase).is_some_and(|latest| latest.handoff.id == tracked.handoff.id);
-    tracked.step.role.is_phase() && tracked.told.is_some() && !tracked.passed() && is_latest()
 }
 
 fn has_review(located: &LocatedPhase<'_>) -> bool {

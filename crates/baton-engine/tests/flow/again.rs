@@ -1,7 +1,7 @@
 //! A person lets a run begin again from a phase: what came after it is done again, with what is known by then.
 
 use baton_engine::flow::{self, NoWayBack, Restart};
-use baton_engine::lifecycle::{Command, Refusal, Release, Requeue};
+use baton_engine::lifecycle::{Command, Decision, Refusal, Release, Requeue};
 
 use crate::play::{Act, Play};
 use crate::telling::{answers, complete, verdict};
@@ -208,6 +208,80 @@ phases:
     let refused = play.begin_again(Some("ship"), None).unwrap_err();
     assert_eq!(refused, NoWayBack::Guarded { given: "ship".to_owned(), gate: "sign-off".to_owned() });
     play.begin_again(Some("scan"), None).unwrap();
+}
+
+#[test]
+fn no_other_way_leads_around_a_gate_that_was_left_out_the_first_time() {
+    let agents = "agents: {dev: {command: [./dev], retry: {max_retries: 0}}}";
+    // Inside of the group that the run stands in, behind a phase that is not on the usual way, and off that way itself.
+    let group = format!(
+        "name: w\n{agents}\nphases:\n  - {{id: g, foreach: '[1]', phases: [{{id: build, agent: dev, on_failure: stop}}, \
+         {{id: sign, when: 'false', gate: {{items: [it]}}}}], on_failure: stop}}\n  - {{id: ship, agent: dev, on_failure: stop}}\n"
+    );
+    let branch = format!(
+        "name: w\n{agents}\nphases:\n  - {{id: build, agent: dev, next: sign, on_failure: stop}}\n  - {{id: hot, agent: dev, next: ship, on_failure: stop}}\n  \
+         - {{id: sign, when: 'false', gate: {{items: [it]}}}}\n  - {{id: ship, agent: dev, on_failure: hot}}\n"
+    );
+    let fails = || Act::Fails("exit 1");
+    let play = Play::of(&group).tell("g/item-1/build", [complete("built"), fails()]).tell("ship", [fails()]);
+    let mut play = play.play();
+    assert_eq!(ended(&play), "failed", "{}", play.story());
+    play.begin_again(Some("g"), None).unwrap();
+    let mut play = play.play();
+    let refused = play.begin_again(Some("ship"), None).unwrap_err();
+    assert_eq!(refused, NoWayBack::Guarded { given: "ship".to_owned(), gate: "g".to_owned() }, "{}", play.story());
+    let play =
+        Play::of(&branch).tell("build", [complete("built"), fails()]).tell("ship", [fails()]).tell("hot", [fails()]);
+    let mut play = play.play();
+    assert_eq!(ended(&play), "failed", "{}", play.story());
+    play.begin_again(Some("build"), None).unwrap();
+    let mut play = play.play();
+    let refused = play.begin_again(Some("hot"), None).unwrap_err();
+    assert_eq!(refused, NoWayBack::Guarded { given: "hot".to_owned(), gate: "sign".to_owned() }, "{}", play.story());
+    // Back to the beginning is always a way.
+    play.begin_again(Some("build"), None).unwrap();
+}
+
+#[test]
+fn gate_of_the_next_round_is_no_guard_of_what_came_before_it_in_this_one() {
+    let text = "name: w
+agents: {dev: {command: [./dev], retry: {max_retries: 0}}}
+phases:
+  - {id: build, agent: dev}
+  - {id: sign, gate: {items: [it]}}
+  - {id: ship, agent: dev}
+  - {id: verify, agent: dev, on_failure: stop, next: END}
+";
+    let approved = || Act::Decides(Decision::Approve, None);
+    let sent_back = text.replace(", on_failure: stop, next: END", ", review: blocking, on_failure: build");
+    let play = Play::of(&sent_back).tell("sign?", [approved()]);
+    let mut play = play.play();
+    assert_eq!(play.begin_again(Some("ship"), None).as_deref(), Ok("ship"), "{}", play.story());
+    let circle = text.replace("{id: ship, agent: dev}", "{id: ship, agent: dev, next: build, on_failure: stop}");
+    let circle = circle.replace(", next: END", "");
+    let play = Play::of(&circle).tell("sign?", [approved()]).tell("build", [complete("one"), Act::Fails("exit 1")]);
+    let mut play = play.play();
+    let refused = play.begin_again(Some("ship"), None).unwrap_err();
+    assert_eq!(refused, NoWayBack::Guarded { given: "ship".to_owned(), gate: "sign".to_owned() }, "{}", play.story());
+}
+
+#[test]
+fn phase_that_the_run_came_to_by_itself_is_done_again_whatever_was_asked_before_it() {
+    let text = "name: w
+agents: {dev: {command: [./dev], retry: {max_retries: 0}}}
+phases:
+  - {id: g, foreach: '[1, 2]', phases: [{id: build, agent: dev}, {id: sign, gate: {items: [it]}}]}
+  - {id: rev, agent: dev, on_failure: g}
+  - {id: ship, agent: dev, on_failure: stop}";
+    let play = Play::of(text)
+        .tell("g/item-1/sign?", [Act::Decides(Decision::Approve, None), Act::Decides(Decision::Approve, None)]);
+    let play =
+        play.tell("g/item-2/sign?", [Act::Decides(Decision::Approve, None), Act::Decides(Decision::Approve, None)]);
+    let mut play =
+        play.tell("rev", [Act::Fails("exit 1"), complete("fine")]).tell("ship", [Act::Fails("exit 1")]).play();
+    assert_eq!(ended(&play), "failed", "{}", play.story());
+    assert_eq!(play.run.visits("g"), 2, "{}", play.story());
+    assert_eq!(play.begin_again(None, None).as_deref(), Ok("ship"), "{}", play.story());
 }
 
 #[test]

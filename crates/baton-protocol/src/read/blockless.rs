@@ -4,9 +4,6 @@ use super::markdown::fences;
 use super::{Block, Format};
 use crate::tree::Node;
 
-/// From how many lines at most an object is looked for: a log can have a line of JSON for everything that happened.
-const BEGINNINGS_MAX: usize = 64;
-
 /// Returns whether nothing in a text can be meant as a document: prose, with or without code in it.
 pub fn is_blockless(text: &str) -> bool {
     match Format::of_text(text) {
@@ -18,23 +15,6 @@ pub fn is_blockless(text: &str) -> bool {
             found.open.is_none() && !found.blocks.iter().any(|fence| fence.tagged || is_object(&fence.block))
         }
     }
-}
-
-/// Returns the JSON object that ends a text, if it begins with a line of its own and the text has no other block that may
-/// be a document. An object inside of something that was cut off is none.
-pub fn last_object(text: &str) -> Option<&str> {
-    let text = text.trim_end();
-    let found = fences(text, 0);
-    let has_blocks = || found.blocks.iter().any(|fence| fence.tagged || is_object(&fence.block));
-    if !text.ends_with('}') || found.open.is_some() || found.conflict.is_some() || has_blocks() {
-        return None;
-    }
-    let ends_of_lines = memchr::memrchr_iter(b'\n', text.as_bytes()).map(|end| end + 1);
-    let beginnings = ends_of_lines.chain([0]).filter(|start| text[*start..].starts_with('{'));
-    let mut objects = beginnings.take(BEGINNINGS_MAX).map(|start| text.split_at(start));
-    let is_whole = |(_, object): &(&str, &str)| is_object(&Block::whole(Format::Json, object, 0));
-    let (before, object) = objects.find(is_whole)?;
-    (!before.trim_end().ends_with(['{', '[', ',', ':'])).then_some(object)
 }
 
 /// Returns whether a block holds an object.
@@ -69,34 +49,6 @@ mod tests {
             "",
         ] {
             assert!(is_blockless(prose), "{prose}");
-        }
-    }
-
-    #[test]
-    fn an_object_that_ends_a_text_is_found_behind_other_lines() {
-        let report = "{\n  \"baton\": 1,\n  \"document\": \"report\"\n}";
-        for before in ["", "step 1 of a job\n", "note: it is done\n\n", "{\"level\": \"info\"}\n", "```sh\nmake\n```\n"]
-        {
-            assert_eq!(last_object(&format!("{before}{report}\n\n")), Some(report), "{before}");
-        }
-    }
-
-    #[test]
-    fn an_object_that_is_cut_off_or_does_not_end_the_text_or_stands_beside_a_block_is_not_taken() {
-        for text in [
-            "one\n{\"baton\": 1}\ntwo",
-            "one {\"baton\": 1}",
-            "one\n{\"baton\": 1",
-            "one\n{\"baton\": 1} }",
-            "{\"outcome\": \"failed\", \"told\":\n{\"baton\": 1}",
-            "[\n{\"baton\": 1},\n{\"baton\": 1}",
-            "one\n```json\n{\"baton\": 1}",
-            "```json\n{\"agent\": \"a\"}\n```\n{\"baton\": 1}",
-            "```\n{\"baton\": 1}\n```",
-            "no object",
-            "",
-        ] {
-            assert_eq!(last_object(text), None, "{text}");
         }
     }
 
