@@ -18,8 +18,8 @@ use std::ops::Range;
 use crate::diagnostic::excerpt;
 use crate::tree::Node;
 
+pub use blockless::is_blockless;
 pub(crate) use blockless::is_object;
-pub use blockless::{is_blockless, last_object};
 
 /// The largest document that is read.
 pub const BYTES_MAX: usize = 8 * 1024 * 1024;

@@ -7,7 +7,7 @@ use baton_engine::agent::{EndedTurn, Job, Reply};
 use baton_engine::evidence::Transcript;
 use baton_engine::failure::{Code, CommandStream, Failure};
 use baton_host::open_regular;
-use baton_protocol::read::{is_blockless, last_object};
+use baton_protocol::read::is_blockless;
 use baton_protocol::workflow::ReportFrom;
 use baton_protocol::{Document, Hints};
 
@@ -52,7 +52,7 @@ fn answer(ended: &ProcessEnd, asked: &AskedCommand<'_>) -> Result<Reply, Failure
 fn report(stdout: &[u8], asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
     let said = text(stdout, "stdout").map_err(on_standard_output);
     let unreadable = said.as_ref().err().cloned();
-    let said = said.ok().filter(|text| !is_blank(text)).map(without_lines_before);
+    let said = said.ok().filter(|text| !is_blank(text));
     let filed = match asked.report {
         ReportFrom::Auto | ReportFrom::File => read(asked.files, &asked.files.report)?,
         ReportFrom::Stdout => None,
@@ -70,12 +70,6 @@ fn report(stdout: &[u8], asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
             Err(if stdout.trim_ascii().is_empty() { failure } else { on_standard_output(failure) })
         }
     }
-}
-
-/// Returns the report that ends what a command wrote, without the lines before it; otherwise all of it.
-fn without_lines_before(said: String) -> String {
-    let report = Some(&said).filter(|said| !is_report(said)).and_then(|said| last_object(said));
-    report.filter(|object| is_report(object)).map(str::to_owned).unwrap_or(said)
 }
 
 /// Says where to look: what the command wrote to stdout tells most about this failure.

@@ -56,7 +56,15 @@ pub(crate) fn without_script(ended: &ProcessEnd, program: &Path, arguments: &[St
     let ProcessEnd::Exited { status, stdout, tail } = ended else { return None };
     let script = arguments.first().filter(|script| !script.starts_with('-'))?;
     let is_one = is_interpreter(program.to_str()?) && status.code().is_some_and(|code| NO_SCRIPT.contains(&code));
-    let says_so = |line: &str| line.contains(script.trim_start_matches("./")) && line.contains("No such file");
+    let name = program.file_name()?.to_str()?;
+    // What the script itself runs may miss a file of a similar name.
+    let is_its_own = |line: &str| {
+        let speaker = line.split(':').next().unwrap_or_default();
+        speaker.rsplit('/').next() == Some(name) || line.starts_with("Can't open ")
+    };
+    let says_so = |line: &str| {
+        is_its_own(line) && line.contains(script.trim_start_matches("./")) && line.contains("No such file")
+    };
     let mut lines = tail.lines().filter(|line| !line.trim().is_empty());
     let is_missing = is_one && lines.next().is_some_and(says_so) && lines.next().is_none();
     is_missing.then(|| for_good(ended_badly(Code::dependency_missing(), *status, stdout, tail)))

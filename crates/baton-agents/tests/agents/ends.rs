@@ -136,6 +136,9 @@ fn missing_program_stays_missing() {
         let failure = of(words);
         assert_eq!((failure.code.as_str(), failure.chance), ("DEPENDENCY_MISSING", Transience::Permanent), "{failure}");
     }
+    // A script that misses a file of its own.
+    bench.scratch.write("workspace/input", "cat /nowhere/input\n");
+    assert_eq!(of(&["sh", "./input"]).chance, Transience::Transient);
     let failure = bench.failure("cat input.txt");
     assert_eq!(failure.chance, Transience::Transient, "somebody may still write it: {failure}");
     let failure = bench.failure("no-such-program");
