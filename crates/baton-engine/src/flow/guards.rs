@@ -50,7 +50,7 @@ impl<'r> Approach<'r> {
     pub(super) fn guard(&self, since: usize) -> Option<&'r str> {
         let phase = self.id(self.phase);
         let handoffs = || self.run.handoffs().enumerate().skip(since).filter(|(_, it)| it.step.role.is_phase());
-        let (entered, _) = handoffs().filter(|(_, tracked)| tracked.step.phase == phase).last()?;
+        let (entered, _) = handoffs().rfind(|(_, tracked)| tracked.step.phase == phase)?;
         let later: Vec<&TrackedHandoff> = handoffs().filter(|(place, _)| *place > entered).map(|(_, it)| it).collect();
         let is_done = |step: &usize| later.iter().any(|tracked| outermost(&tracked.step.phase) == self.id(*step));
         let turned_down = |step: usize| {
