@@ -39,7 +39,7 @@ pub(super) struct StoredFailure<'s> {
 
 /// Where the parts of a message are, in bytes. The message itself is the whole text, as it was before it had parts: what is
 /// made of it, such as notes and digests, is the same for a program that does not know them.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct StoredParts {
     /// Where what happened ends.
     what: usize,
@@ -141,7 +141,10 @@ impl<'s> From<&'s Failure> for StoredFailure<'s> {
             }),
             help: help.as_ref().map(|help| whole.len() - help.len()),
         };
-        let parts = Some(parts).filter(|parts| parts.what < whole.len());
+        // What can be told from the message is not written: older versions did not, and what they wrote stays as it is.
+        let told = StoredParts::of_old(&whole, *stream);
+        let is_told = Some(&parts).filter(|parts| parts.what < whole.len()) == told.as_ref();
+        let parts = (!is_told).then_some(parts);
         StoredFailure { code: Cow::Borrowed(code), message: whole, chance: *chance, stream: *stream, parts }
     }
 }
