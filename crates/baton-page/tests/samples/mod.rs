@@ -88,7 +88,7 @@ pub(crate) fn running(id: &str, poison: &str) -> Stage {
     let mut stage = Stage::begin(id, WORKFLOW, "2026-05-01T15:10:00Z", poison);
     research(&mut stage);
     stage.decide("approve-plan", 3 * 86_400 - 3_000, "ana", Decision::Approve, Some("Semicolon, please."));
-    stage.claim("write", None).fail("write", 95, "the command ended with 1; it said last:\nerror[E0432]: unresolved import `csv`\n  --> src/export/csv.rs:1:5\nerror: could not compile `ledger`");
+    stage.claim("write", None).fail("write", 95, "the command ended with 1\nerror[E0432]: unresolved import `csv`\n  --> src/export/csv.rs:1:5\nerror: could not compile `ledger`");
     stage.after(1).claim("write", None).report(
         "write",
         420,
@@ -132,11 +132,7 @@ pub(crate) fn long(id: &str, events: usize) -> Stage {
     research(&mut stage);
     stage.decide("approve-plan", 600, "ana", Decision::Approve, None);
     for attempt in 0..events / 2 {
-        stage.claim("write", None).fail(
-            "write",
-            5,
-            &format!("attempt {attempt} ended with 1; it said last:\nerror[E0432]"),
-        );
+        stage.claim("write", None).fail("write", 5, &format!("attempt {attempt} ended with 1\nerror[E0432]"));
         stage.after(1);
         if stage.run.waiting().next().is_some() {
             // Retries have an end of their own.
@@ -167,7 +163,7 @@ pub(crate) fn failing(id: &str, poison: &str) -> Stage {
         }),
         Vec::new(),
     );
-    stage.claim("write", None).give_up("write", 260, "the command ended with 3; it said last:\nReading tests/export.rs\nquota exceeded: the account has no credit left (429)\ngiving up after 5 tries");
+    stage.claim("write", None).give_up("write", 260, "the command ended with 3\nReading tests/export.rs\nquota exceeded: the account has no credit left (429)\ngiving up after 5 tries");
     stage
 }
 

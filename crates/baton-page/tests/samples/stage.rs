@@ -6,7 +6,7 @@ use baton_engine::definition::Definition;
 use baton_engine::door::Door;
 use baton_engine::draft::Draft;
 use baton_engine::evidence::{ExaminedClaim, digest};
-use baton_engine::failure::{Code, Failure, Transience};
+use baton_engine::failure::{Code, Failure, FailureOutput, Transience};
 use baton_engine::flow;
 use baton_engine::handoff::WrittenDocument;
 use baton_engine::journal::Event;
@@ -169,18 +169,22 @@ impl Stage {
     pub(crate) fn fail(&mut self, phase: &str, seconds: u64, message: &str) -> &mut Stage {
         self.after(seconds);
         let (id, fence) = self.held(phase);
-        self.fails_with(
-            &id,
-            Fail::new(fence, Failure::new(Code::processing_error(), format!("{message}{}", self.poison)), 0.0),
-        )
+        self.fails_with(&id, Fail::new(fence, self.failure(message), 0.0))
     }
 
     /// Lets an attempt fail for good after so many seconds.
     pub(crate) fn give_up(&mut self, phase: &str, seconds: u64, message: &str) -> &mut Stage {
         self.after(seconds);
         let (id, fence) = self.held(phase);
-        let failure = Failure::new(Code::processing_error(), format!("{message}{}", self.poison));
-        self.fails_with(&id, Fail::new(fence, Failure { chance: Transience::Permanent, ..failure }, 0.0))
+        let failure = Failure { chance: Transience::Permanent, ..self.failure(message) };
+        self.fails_with(&id, Fail::new(fence, failure, 0.0))
+    }
+
+    /// Returns the failure of a command that ended as the first line says and printed the others.
+    fn failure(&self, message: &str) -> Failure {
+        let (how, said) = message.split_once('\n').unwrap_or((message, ""));
+        let said = format!("{said}{}", self.poison);
+        Failure::new(Code::processing_error(), how).with_output(FailureOutput::LastLines(said))
     }
 
     fn fails_with(&mut self, id: &HandoffId, fail: Fail) -> &mut Stage {
