@@ -134,27 +134,8 @@ impl Show<'_> {
         let notifier = Arc::new(Notifier::before(self.traced(watching.audience()), self.session, None)?);
         let (clock, state) = (self.session.clock.clone(), self.session.state()?.clone());
         let views = Arc::new(Views::before(Arc::new(Activities::before(notifier.clone(), clock, state))));
-        let scripts = match start {
-            Start::New(definition) => {
-                let state = self.session.state()?;
-                answers.iter().try_for_each(|answers| bound_answers::note(state, (self.id, definition), answers))?;
-                running::scripts(definition)
-            }
-            Start::On | Start::Again { .. } => {
-                let run = self.session.run(self.beginning())?;
-                let state = self.session.state.as_ref();
-                answers
-                    .iter()
-                    .try_for_each(|answers| bound_answers::check(state, (self.id, &run.definition), answers))?;
-                running::scripts(&run.definition)
-            }
-        };
+        let scripts = self.scripts(&start, answers.as_deref())?;
         let decided_by = answers.as_ref().map(|answers| answers.places()).unwrap_or_default();
-        if let Some(anchor) = &self.session.anchor
-            && scripts.iter().any(|script| anchor.is_at(script))
-        {
-            return Err(config::not_an_anchor("baton.toml", "the workflow, or one of its scripts"));
-        }
         let driver = running::driver(self.session, Arc::new(people), views.clone(), scripts, decided_by)?;
         let runs = DrivenRuns::by(driver.clone());
         self.session.run(async {
@@ -166,22 +147,13 @@ impl Show<'_> {
                     self.tell_beginning(&driver, &watching).await?;
                 }
                 Start::On | Start::Again { .. } => {
-                    let events = self.session.engine.events_of_run(self.id).await?;
-                    let run = driver.load(self.id).await?;
-                    self.refuse_anchor_inside(&run.definition.workspace)?;
-                    answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
-                    self.tell(&watching, &format!("resume {}", self.id));
-                    self.warn_of_changes(&watching, &run);
-                    if let Start::Again { restart, person } = &start {
+                    let run = self.take_up(&driver, &watching, answers.as_deref()).await?;
+                    if let Start::Again { restart, person } = start {
                         let begun = runs.begin_again(self.id, restart, &person.caller()).await;
                         let phase = begun.map_err(|problem| self.not_driven(problem))?;
                         self.tell(&watching, &format!("{} starts again from {phase}", self.id));
                     }
-                    self.warn_of_gaps(&watching, &run);
-                    let recorded = recorded_keys::of_run(&run.definition);
-                    if let Some(changed) = recorded_keys::difference(&recorded, &self.session.approvers) {
-                        self.tell(&watching, &format!("warning: {changed}"));
-                    }
+                    self.warn_of_differences(&watching, &run);
                 }
             }
             if let Watching::Terminal(live) = &watching {
@@ -195,32 +167,93 @@ impl Show<'_> {
             for why in notifier.finish().await {
                 notifying::warn(self.output, &why);
             }
-            let told = match ended {
-                Ok(Driven { end: Ok(end), is_interrupted }) => {
-                    let exit = exit_of(&end, is_interrupted);
-                    self.end(&end, exit, &watching, &views).await.map(|()| (end, exit))
-                }
-                Ok(Driven { end: Err(problem), .. }) => Err(self.not_driven(problem)),
-                Err(error) => Err(error),
-            };
-            let (end, exit) = told.inspect_err(|error| {
-                // Whoever reads the events must know that no more come.
-                if let Watching::Machine(events) = &watching {
-                    events.write(&events::of_error(self.id, error));
-                }
-            })?;
-            if end == End::Completed {
-                self.session.forget_measures(self.id).await;
-            }
-            // What is not over may still ask for it.
-            let over = matches!(end, End::Completed | End::Failed(_) | End::Cancelled);
-            for answers in answers.iter().filter(|_| over) {
-                for line in answers.unused() {
-                    self.tell(&watching, &format!("{}:{line}: nothing asked for this answer", answers.name()));
-                }
-            }
-            Ok(exit)
+            self.conclude(ended, &watching, &views, answers.as_deref()).await
         })
+    }
+
+    /// Returns the workflow and its scripts, after a look at whether the answers and the anchor belong to it.
+    fn scripts(&self, start: &Start<'_>, answers: Option<&Answers>) -> Result<Vec<PathBuf>, CommandError> {
+        let scripts = match start {
+            Start::New(definition) => {
+                let state = self.session.state()?;
+                answers
+                    .into_iter()
+                    .try_for_each(|answers| bound_answers::note(state, (self.id, definition), answers))?;
+                running::scripts(definition)
+            }
+            Start::On | Start::Again { .. } => {
+                let (run, state) = (self.session.run(self.beginning())?, self.session.state.as_ref());
+                let check = |answers| bound_answers::check(state, (self.id, &run.definition), answers);
+                answers.into_iter().try_for_each(check)?;
+                running::scripts(&run.definition)
+            }
+        };
+        if let Some(anchor) = &self.session.anchor
+            && scripts.iter().any(|script| anchor.is_at(script))
+        {
+            return Err(config::not_an_anchor("baton.toml", "the workflow, or one of its scripts"));
+        }
+        Ok(scripts)
+    }
+
+    /// Takes up a run that was begun before, and tells what of its workflow has changed since.
+    async fn take_up(
+        &self,
+        driver: &Driver,
+        watching: &Watching,
+        answers: Option<&Answers>,
+    ) -> Result<Run, CommandError> {
+        let events = self.session.engine.events_of_run(self.id).await?;
+        let run = driver.load(self.id).await?;
+        self.refuse_anchor_inside(&run.definition.workspace)?;
+        answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
+        self.tell(watching, &format!("resume {}", self.id));
+        self.warn_of_changes(watching, &run);
+        Ok(run)
+    }
+
+    /// Warns of what is missing, and of approvers who are others than when the run began.
+    fn warn_of_differences(&self, watching: &Watching, run: &Run) {
+        self.warn_of_gaps(watching, run);
+        let recorded = recorded_keys::of_run(&run.definition);
+        if let Some(changed) = recorded_keys::difference(&recorded, &self.session.approvers) {
+            self.tell(watching, &format!("warning: {changed}"));
+        }
+    }
+
+    /// Shows how it ended, and clears away what is no longer needed.
+    async fn conclude(
+        &self,
+        ended: Result<Driven, CommandError>,
+        watching: &Watching,
+        views: &Views,
+        answers: Option<&Answers>,
+    ) -> Result<Exit, CommandError> {
+        let told = match ended {
+            Ok(Driven { end: Ok(end), is_interrupted }) => {
+                let exit = exit_of(&end, is_interrupted);
+                self.end(&end, exit, watching, views).await.map(|()| (end, exit))
+            }
+            Ok(Driven { end: Err(problem), .. }) => Err(self.not_driven(problem)),
+            Err(error) => Err(error),
+        };
+        let (end, exit) = told.inspect_err(|error| {
+            // Whoever reads the events must know that no more come.
+            if let Watching::Machine(events) = watching {
+                events.write(&events::of_error(self.id, error));
+            }
+        })?;
+        if end == End::Completed {
+            self.session.forget_measures(self.id).await;
+        }
+        // What is not over may still ask for it.
+        let over = matches!(end, End::Completed | End::Failed(_) | End::Cancelled);
+        for answers in answers.iter().filter(|_| over) {
+            for line in answers.unused() {
+                self.tell(watching, &format!("{}:{line}: nothing asked for this answer", answers.name()));
+            }
+        }
+        Ok(exit)
     }
 
     /// The error when the run was not begun, or is not driven.

@@ -3,21 +3,21 @@
 use crate::den::{Den, Who};
 use crate::site::{Ended, Site};
 
-/// A workflow in the workspace, whose agent tries to change it and its scripts.
-fn inside(phase: &str) -> Site {
+/// A workflow whose agent tries to change it and its scripts, which it finds in this folder.
+fn reaching(flow_folder: &str, phase: &str) -> Site {
     let flow = format!(
         "name: inside\nagents: {{dev: {{command: [./dev.py], template: prompt.txt}}}}\n\
          phases: [{{id: build, agent: dev{phase}}}, {{id: tests, check: ./check.sh}}, {{id: inner, workflow: inner.yaml}}]\n"
     );
-    let body = "told = {}\n\
+    let body = "told = {}\nflow = 'FLOW_FOLDER'\n\
         for name in ['workflow.yaml', 'inner.yaml', 'prompt.txt', 'check.sh', 'dev.py', 'notes.txt']:\n\
-        \x20   try:\n        open('flow/' + name, 'a').write('\\n'); told[name] = 'changed'\n\
+        \x20   try:\n        open(os.path.join(flow, name), 'a').write('\\n'); told[name] = 'changed'\n\
         \x20   except OSError as error:\n        told[name] = error.strerror\n\
-        try:\n    os.rename('flow', 'elsewhere'); told['flow'] = 'changed'\n\
+        try:\n    os.rename(flow, flow + '-elsewhere'); told['flow'] = 'changed'\n\
         except OSError as error:\n    told['flow'] = error.strerror\n\
         folder = os.environ['BATON_OUTPUT_DIRECTORY']\nos.makedirs(folder, exist_ok=True)\n\
         write(os.path.join(folder, 'told'), json.dumps(told))\nreport()";
-    let site = Site::new().workflow(&flow).agent("dev", body);
+    let site = Site::new().workflow(&flow).agent("dev", &body.replace("FLOW_FOLDER", flow_folder));
     site.scratch.write("flow/inner.yaml", "name: inner\nphases: [{id: x, check: \"true\"}]\n");
     site.scratch.write("flow/prompt.txt", "{{ task }}").write("flow/notes.txt", "");
     site.scratch.write("flow/check.sh", "#!/bin/sh\nexit 0\n");
@@ -26,15 +26,15 @@ fn inside(phase: &str) -> Site {
     site
 }
 
-fn told(site: &Site) -> serde_json::Value {
-    let ended = site.baton(&["run", "flow", "--workspace", ".", "--id", "t", "--no-input"]);
+fn told(site: &Site, workspace: &str) -> serde_json::Value {
+    let ended = site.baton(&["run", "flow", "--workspace", workspace, "--id", "t", "--no-input"]);
     assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
-    serde_json::from_str(&site.scratch.read(".baton/output/t/told")).expect("JSON")
+    serde_json::from_str(&site.scratch.read(format!("{workspace}/.baton/output/t/told"))).expect("JSON")
 }
 
 #[test]
 fn workflow_and_its_scripts_in_the_workspace_can_only_be_read() {
-    let told = told(&inside(""));
+    let told = told(&reaching("flow", ""), ".");
     for name in ["workflow.yaml", "inner.yaml", "prompt.txt", "check.sh", "dev.py"] {
         assert_eq!(told[name], "Read-only file system", "{name}: {told}");
     }
@@ -44,8 +44,21 @@ fn workflow_and_its_scripts_in_the_workspace_can_only_be_read() {
 
 #[test]
 fn scripts_that_writes_names_can_be_changed() {
-    let told = told(&inside(", writes: ['flow/**']"));
+    let told = told(&reaching("flow", ", writes: ['flow/**']"), ".");
     assert_eq!((&told["check.sh"], &told["workflow.yaml"]), (&"changed".into(), &"changed".into()), "{told}");
+}
+
+#[test]
+fn scripts_beside_a_workspace_in_a_temporary_folder_can_only_be_read() {
+    for phase in ["", ", writes: ['**']"] {
+        let site = reaching("../flow", phase);
+        assert!(site.scratch.path("").starts_with(std::env::temp_dir()), "beyond it nothing could be written anyhow");
+        let told = told(&site, "workspace");
+        for name in ["workflow.yaml", "inner.yaml", "prompt.txt", "check.sh", "dev.py"] {
+            assert_eq!(told[name], "Read-only file system", "{name} with `{phase}`: {told}");
+        }
+        assert_ne!(told["flow"], "changed", "with `{phase}`: {told}");
+    }
 }
 
 fn warnings(ended: &Ended) -> Vec<&str> {
