@@ -85,6 +85,19 @@ impl Approval {
         if names.is_empty() { "anybody".to_owned() } else { names.join(", ") }
     }
 
+    /// Returns what fulfils both; `None` if nobody can.
+    pub(crate) fn and(self, other: Approval) -> Option<Approval> {
+        let (at_least, signed) = (self.at_least.max(other.at_least), self.signed || other.signed);
+        let is_in_both = |one: &Approver| other.approvers.iter().any(|another| another.name == one.name);
+        let approvers: Vec<Approver> = match (self.approvers.is_empty(), other.approvers.is_empty()) {
+            (true, true) => return Some(Approval { at_least, signed, approvers: Vec::new() }),
+            (true, false) => other.approvers,
+            (false, true) => self.approvers,
+            (false, false) => self.approvers.into_iter().filter(is_in_both).collect(),
+        };
+        (approvers.len() >= at_least as usize).then_some(Approval { at_least, signed, approvers })
+    }
+
     /// Describes in words what is demanded.
     pub fn in_words(&self) -> String {
         let signed = if self.signed { ", signed" } else { "" };

@@ -3,7 +3,7 @@
 mod approved;
 
 pub use approved::{
-    FileIdentity, ReportedFile, SeenFile, after_approval, changed_since_shown, handed_over, seen_files,
+    FileIdentity, ReportedFile, SeenFile, after_approval, changed_since_shown, handed_over, left, seen_files,
     unchanged_since, unseen, when_asked,
 };
 

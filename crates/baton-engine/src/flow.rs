@@ -104,6 +104,11 @@ pub fn settle(draft: &mut Draft) -> Result<(), FlowFault> {
                 if *ended > ROUNDS_MAX {
                     return Err(FlowFault::Endless);
                 }
+                if draft.run.find(&id).is_some_and(is_called_off_group) {
+                    call_off_all(draft, "what it belongs to was called off", |run, open| {
+                        run.around(&open.step).any(|group| group.handoff.id == id)
+                    });
+                }
                 turn::settle(draft, &id)?;
             }
             Open::Blocked(id) => unblock::unblock(draft, &id)?,
@@ -193,19 +198,27 @@ pub fn fail(draft: &mut Draft, why: &str) {
 
 /// Calls off what still goes on in a run that has ended.
 pub fn call_off(draft: &mut Draft) {
-    let unfinished =
-        |tracked: &&TrackedHandoff| !tracked.handoff.state.name().is_finished() && tracked.step.role != Role::Run;
-    let mut ids: Vec<HandoffId> =
-        draft.run.open().filter(unfinished).map(|tracked| tracked.handoff.id.clone()).collect();
+    call_off_all(draft, "the run has stopped", |_, open| open.step.role != Role::Run);
+}
+
+/// Calls off what is open and wanted.
+fn call_off_all(draft: &mut Draft, why: &str, is_wanted: impl Fn(&Run, &TrackedHandoff) -> bool) {
+    let run = &draft.run;
+    let unfinished = |tracked: &&TrackedHandoff| !tracked.handoff.state.name().is_finished() && is_wanted(run, tracked);
+    let mut ids: Vec<HandoffId> = run.open().filter(unfinished).map(|tracked| tracked.handoff.id.clone()).collect();
     if planted(Bug::CallOffForgetsOne) {
         ids.pop();
     }
     for id in ids {
-        let reason = Some("the run has stopped".to_owned());
-        let cancel = Command::Cancel(Cancel { by: ORCHESTRATOR.to_owned(), reason });
+        let cancel = Command::Cancel(Cancel { by: ORCHESTRATOR.to_owned(), reason: Some(why.to_owned()) });
         // Whoever waits for one that was called off before it goes on, and is called off in its turn.
         let _ = draft.apply(&id, cancel);
     }
+}
+
+/// Returns whether somebody has called off a group as a whole.
+fn is_called_off_group(tracked: &TrackedHandoff) -> bool {
+    tracked.step.role == Role::Group && matches!(tracked.handoff.state, State::Cancelled { .. })
 }
 
 /// Ends the run without success: what still goes on is called off.

@@ -214,19 +214,19 @@ impl Run {
 
     /// Returns the visits of phases that are workflows of their own and hold this step, at whatever depth.
     fn nested_around(&self, step: &Step) -> Vec<HandoffId> {
-        let mut nested = Vec::new();
         if self.definition.nested.is_empty() {
-            return nested;
+            return Vec::new();
         }
-        let mut within = step.within.as_ref().and_then(|within| self.find(within));
-        while let Some(group) = within {
-            let located = self.definition.locate(&group.step.phase);
-            if located.is_some_and(|located| located.phase().workflow.is_some()) {
-                nested.push(group.handoff.id.clone());
-            }
-            within = group.step.within.as_ref().and_then(|within| self.find(within));
-        }
-        nested
+        let is_nested = |group: &&TrackedHandoff| {
+            self.definition.locate(&group.step.phase).is_some_and(|located| located.phase().workflow.is_some())
+        };
+        self.around(step).filter(is_nested).map(|group| group.handoff.id.clone()).collect()
+    }
+
+    /// Returns the handoffs of the phases that hold a step, the innermost first, and last the run.
+    pub(crate) fn around<'r>(&'r self, step: &Step) -> impl Iterator<Item = &'r TrackedHandoff> + use<'r> {
+        let holder = |step: &Step| step.within.as_ref().and_then(|within| self.find(within));
+        std::iter::successors(holder(step), move |group| holder(&group.step))
     }
 
     fn add(&mut self, handoff: &Handoff, fact: &Fact) -> Place {

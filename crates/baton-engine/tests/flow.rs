@@ -30,6 +30,8 @@ mod nested;
 mod nothing_lost;
 #[path = "flow/onward.rs"]
 mod onward;
+#[path = "flow/past_gates.rs"]
+mod past_gates;
 #[path = "flow/places.rs"]
 mod places;
 #[path = "flow/random.rs"]

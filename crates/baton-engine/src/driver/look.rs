@@ -28,6 +28,7 @@ impl FileLook {
         };
         let path = |line: &GateLine| match line {
             GateLine::File(file) => file.examined.path.clone(),
+            GateLine::Left { path, .. } => Some(path.clone()),
             GateLine::Seen(_) => None,
         };
         let paths: Vec<String> = lines.iter().filter_map(path).collect();
@@ -41,6 +42,7 @@ impl FileLook {
         let tell = |line| match line {
             GateLine::Seen(examined) => Some(examined),
             GateLine::File(file) => now.next().map(|now| evidence::when_asked(&file, &now)),
+            GateLine::Left { phase, path } => now.next().and_then(|now| evidence::left(&phase, path, &now)),
         };
         let examined = lines.into_iter().filter_map(tell).chain(fault).chain(own).collect();
         self.seen(examined).await

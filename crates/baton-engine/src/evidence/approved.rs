@@ -79,6 +79,13 @@ pub fn when_asked(file: &ReportedFile, now: &FileIdentity) -> ExaminedClaim {
     told.of(path, now, &format!("{then}{since}"))
 }
 
+/// Returns what a person is asked about a file that a phase may have written before it failed; `None` if there is no such file.
+pub fn left(phase: &str, path: String, now: &FileIdentity) -> Option<ExaminedClaim> {
+    let claim = format!("`{path}` was left by {phase}, which failed");
+    let told = changed(ClaimFinding::Unverifiable, claim, String::new()).of(path, now, "it is covered as it is now");
+    (*now != FileIdentity::Nothing).then_some(told)
+}
+
 /// Compares files that a person has approved with what is there now; `None` if they are the same. Otherwise returns
 /// everything that was seen, with what has changed for a person to look at.
 pub fn after_approval(examined: &[ExaminedClaim], now: &[FileIdentity]) -> Option<Vec<ExaminedClaim>> {

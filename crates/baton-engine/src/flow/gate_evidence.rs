@@ -5,10 +5,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use baton_protocol::rules::{artifact_changed, claim_refuted};
+use baton_protocol::wire::same_word;
 
 use crate::evidence::{ClaimFinding, ClaimKind, ExaminedClaim, ReportedFile};
+use crate::failure::Failure;
+use crate::handoff::State;
 use crate::handover::{earlier_visits, stands_on};
-use crate::run::{Run, TrackedHandoff};
+use crate::run::{CONTINUE, Run, TrackedHandoff};
 use crate::step::{Role, Step};
 
 /// A decision is bound to so many files: each is hashed before it is asked for and once more after it.
@@ -21,13 +24,21 @@ const LINES_MAX: usize = 100;
 pub(crate) enum GateLine {
     /// A file that a report names.
     File(ReportedFile),
+    /// A file that a phase which failed may have written. No report that counts names it.
+    Left {
+        /// The phase.
+        phase: String,
+        /// Its path in the workspace.
+        path: String,
+    },
     /// Anything else.
     Seen(ExaminedClaim),
 }
 
 /// Returns whether there are files that a decision at a gate is bound to.
 pub(super) fn has_files(run: &Run, step: &Step) -> bool {
-    visits(run, step).iter().any(|visit| visit.examined().any(|seen| seen.path.is_some()))
+    let mut visits = visits(run, step).into_iter();
+    visits.any(|visit| visit.left(run).next().is_some() || visit.examined().any(|seen| seen.path.is_some()))
 }
 
 /// A visit of a phase that a gate stands on.
@@ -41,6 +52,17 @@ impl<'r> StandingVisit<'r> {
     fn examined(&self) -> impl Iterator<Item = &'r ExaminedClaim> + use<'r> {
         let is_gate = self.tracked.step.role == Role::Gate;
         self.tracked.examined.iter().filter(move |seen| !is_gate || seen.kind == Some(ClaimKind::GateCheck))
+    }
+
+    /// Returns whether an agent has failed in it, which may have left anything.
+    fn has_failed(&self) -> bool {
+        self.tracked.step.role == Role::Work && !matches!(self.tracked.handoff.state, State::Completed { .. })
+    }
+
+    /// Returns the files that it may have written before it failed, as far as the workflow names them one by one.
+    fn left(&self, run: &'r Run) -> impl Iterator<Item = &'r str> + use<'r> {
+        let writes = Some(self).filter(|visit| visit.has_failed()).and_then(|visit| writes(run, visit.tracked));
+        writes.into_iter().flatten().map(String::as_str).filter(|path| is_one_file(path))
     }
 
     /// Returns whether commands were run in it, and nobody has reported anything.
@@ -65,7 +87,7 @@ fn visits<'r>(run: &'r Run, step: &'r Step) -> Vec<StandingVisit<'r>> {
 pub(super) fn without_files(run: &Run, step: &Step) -> Vec<ExaminedClaim> {
     let seen = |line| match line {
         GateLine::Seen(examined) => Some(examined),
-        GateLine::File(_) => None,
+        GateLine::File(_) | GateLine::Left { .. } => None,
     };
     gate_lines(run, step).into_iter().filter_map(seen).collect()
 }
@@ -84,7 +106,7 @@ pub(crate) fn gate_lines(run: &Run, step: &Step) -> Vec<GateLine> {
         telling.reported.extend(paths.map(|path| (path, place)));
     }
     for (place, visit) in work.into_iter().enumerate() {
-        telling.take(&visit, place);
+        telling.take(run, &visit, place);
     }
     telling.finish()
 }
@@ -108,7 +130,7 @@ struct Telling {
 }
 
 impl Telling {
-    fn take(&mut self, visit: &StandingVisit<'_>, place: usize) {
+    fn take(&mut self, run: &Run, visit: &StandingVisit<'_>, place: usize) {
         let tracked = visit.tracked;
         let mut own = HashSet::new();
         let mut lines = Vec::new();
@@ -121,16 +143,10 @@ impl Telling {
                 Some(path)
                     if (visit.has_only_commands() || examined.is_left_alone())
                         && self.reported.get(path).is_some_and(|earlier| *earlier > place) => {}
-                Some(path) => {
-                    if !own.insert(path.clone()) {
-                        continue;
-                    } else if self.files < FILES_MAX {
-                        self.files += 1;
-                        lines.push(self.file(tracked, &examined, path));
-                    } else {
-                        self.files_left_out += 1;
-                    }
+                Some(path) if own.insert(path.clone()) => {
+                    lines.extend(self.bound().then(|| self.file(tracked, &examined, path)));
                 }
+                Some(_) => {}
                 // What the decision is not bound to, nobody lets pass without looking.
                 None if examined.is_unbound() => {
                     lines.extend(self.other(ExaminedClaim { asks_person: true, ..examined }))
@@ -139,11 +155,39 @@ impl Telling {
                 None => {}
             }
         }
-        if tracked.step.role == Role::Check && visit.is_last {
-            lines.extend(self.other(check(tracked)));
+        for path in visit.left(run) {
+            if !self.later.contains(path) && own.insert(path.to_owned()) && self.bound() {
+                lines.push(GateLine::Left { phase: tracked.step.phase.clone(), path: path.to_owned() });
+            }
+        }
+        let is_told = tracked.step.role == Role::Check || !matches!(tracked.handoff.state, State::Completed { .. });
+        if visit.is_last && is_told {
+            lines.extend(self.other(ended(run, tracked)));
+            let all_named = || writes(run, tracked).is_some_and(|writes| writes.iter().all(|path| is_one_file(path)));
+            if visit.has_failed() && !all_named() {
+                let claim = format!("what `{}` has changed is not covered by this approval", tracked.step.phase);
+                lines.extend(self.other(line(
+                    artifact_changed::RULE.name,
+                    ClaimFinding::Unverifiable,
+                    claim,
+                    String::new(),
+                    false,
+                )));
+            }
         }
         self.later.extend(own);
         self.lines.extend(lines.into_iter().rev());
+    }
+
+    /// Counts a file that the decision is bound to; returns whether there is room for it.
+    fn bound(&mut self) -> bool {
+        let has_room = self.files < FILES_MAX;
+        if has_room {
+            self.files += 1
+        } else {
+            self.files_left_out += 1
+        }
+        has_room
     }
 
     fn file(&self, tracked: &TrackedHandoff, examined: &ExaminedClaim, path: &str) -> GateLine {
@@ -203,8 +247,18 @@ impl Telling {
 
 /// Returns whether a phase is there to write files.
 pub(super) fn may_write(run: &Run, tracked: &TrackedHandoff) -> bool {
-    let located = run.definition.locate(&tracked.step.phase);
-    located.is_some_and(|located| located.phase().writes.as_ref().is_some_and(|writes| !writes.0.is_empty()))
+    writes(run, tracked).is_some_and(|writes| !writes.is_empty())
+}
+
+/// Returns what a phase may write, if the workflow says so.
+fn writes<'r>(run: &'r Run, tracked: &TrackedHandoff) -> Option<&'r [String]> {
+    let located = run.definition.locate(&tracked.step.phase)?;
+    located.phase().writes.as_ref().map(|writes| writes.0.as_slice())
+}
+
+/// Returns whether something that a phase may write is one file or folder, and no pattern.
+fn is_one_file(path: &str) -> bool {
+    !path.contains(['*', '?', '[', '{'])
 }
 
 /// Warns whoever approves that no change after it will be noticed.
@@ -213,16 +267,27 @@ pub(super) fn no_file() -> ExaminedClaim {
     line(artifact_changed::RULE.name, ClaimFinding::Unverifiable, claim, String::new(), false)
 }
 
-/// Describes how a check ended.
-fn check(tracked: &TrackedHandoff) -> ExaminedClaim {
-    let report = tracked.report();
-    let ended = report.and_then(|report| report.verification.get("ended")?.as_str()).unwrap_or_default();
+/// Describes how a check ended, or why a phase has failed.
+fn ended(run: &Run, tracked: &TrackedHandoff) -> ExaminedClaim {
+    let ended = tracked.report().and_then(|report| report.verification.get("ended")?.as_str());
+    let failure = tracked.handoff.last_failure.as_ref().filter(|_| !tracked.passed());
+    let seen = ended.map(str::to_owned).or_else(|| failure.map(Failure::in_one_line)).unwrap_or_default();
     let (verdict, word) = match tracked.passed() {
         true => (ClaimFinding::Verified, "passed"),
-        false => (ClaimFinding::Refuted, "failed, and was let pass"),
+        false if was_let_pass(run, tracked) => (ClaimFinding::Refuted, "failed, and was let pass"),
+        false => (ClaimFinding::Refuted, "failed"),
     };
-    let claim = format!("the check `{}` {word}", tracked.step.phase);
-    line(claim_refuted::RULE.name, verdict, claim, ended.to_owned(), false)
+    let what = if tracked.step.role == Role::Check { "the check " } else { "" };
+    line(claim_refuted::RULE.name, verdict, format!("{what}`{}` {word}", tracked.step.phase), seen, false)
+}
+
+/// Returns whether a person let the run go on past a phase that failed, or past a group that it belongs to.
+fn was_let_pass(run: &Run, tracked: &TrackedHandoff) -> bool {
+    let was_answered = |failed: &TrackedHandoff| {
+        let mut questions = run.about(&failed.handoff.id).filter(|asked| asked.step.role == Role::Failure);
+        questions.any(|asked| asked.answer().is_some_and(|answer| same_word(answer, CONTINUE)))
+    };
+    was_answered(tracked) || run.around(&tracked.step).any(was_answered)
 }
 
 fn line(rule: &str, verdict: ClaimFinding, claim: String, seen: String, asks_person: bool) -> ExaminedClaim {

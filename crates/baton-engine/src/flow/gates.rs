@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::enter::aside;
+use super::guards::gates_in;
 use super::questions::{offered, questions};
 use super::requests::{party, write};
 use super::trouble::{in_one_line, trouble};
@@ -23,8 +24,11 @@ use crate::id::HandoffId;
 use crate::lifecycle::{Decide, Decision, Route};
 use crate::people::{AgentQuestion, ExpectedReply, FailedCommand, Question};
 use crate::protection::gaps;
-use crate::run::{RecordFault, Run, TrackedHandoff};
+use crate::run::{CONTINUE, RecordFault, Run, TrackedHandoff};
 use crate::step::{HUMAN, ORCHESTRATOR, Role};
+
+/// No single decision is what the gates of a phase demand together: each has approvers of its own.
+struct NobodyMay;
 
 /// What a person can choose at a limit.
 const AT_LIMIT: [(&str, &str); 3] = [
@@ -99,6 +103,10 @@ fn asking(
     choices: &[(&str, &str)],
 ) -> Result<(Terms, WrittenDocument), FlowFault> {
     let subject = draft.run.find(about).ok_or(RecordFault::Gone("what it is about"))?;
+    // Whoever lets a run go on past a phase decides what its approvers were to decide.
+    let demanded = if role == Role::Failure { demanded(&draft.run, subject) } else { Ok(None) };
+    let is_offered = |word: &str| demanded.is_ok() || word != CONTINUE;
+    let choices: Vec<(&str, &str)> = choices.iter().copied().filter(|(word, _)| is_offered(word)).collect();
     let options: Map<String, Value> =
         choices.iter().map(|(word, meaning)| ((*word).to_owned(), Value::from(*meaning))).collect();
     let gate = Gate {
@@ -120,15 +128,18 @@ fn asking(
     };
     let mut terms = Terms::between(ORCHESTRATOR, HUMAN);
     terms.choices = choices.iter().map(|(word, _)| (*word).to_owned()).collect();
-    // Whoever lets a run go on past a phase decides what its approvers were to decide.
-    terms.approval = approval_of(&draft.run, subject).filter(|_| role == Role::Failure).cloned();
+    terms.approval = demanded.unwrap_or_default();
     Ok((terms, write("package", request)))
 }
 
-/// Returns what is demanded of those who approve a phase, or one of those inside of it.
-fn approval_of<'r>(run: &'r Run, subject: &'r TrackedHandoff) -> Option<&'r Approval> {
-    let inner = || run.members(&subject.handoff.id).find_map(|member| approval_of(run, member));
-    subject.handoff.terms.approval.as_ref().or_else(inner)
+/// Returns what is demanded of those who let a run go on past a phase: all that its gates demand, and those of the phases inside
+/// of it, whether or not the run has come to them. The error says that nobody fulfils it.
+fn demanded(run: &Run, subject: &TrackedHandoff) -> Result<Option<Approval>, NobodyMay> {
+    let located = run.definition.locate(&subject.step.phase);
+    let gates = located.iter().flat_map(|located| gates_in(located.definition, located.phase()));
+    let mut demands = gates.filter_map(|(definition, gate)| definition.approval(gate));
+    let Some(first) = demands.next() else { return Ok(None) };
+    demands.try_fold(first, Approval::and).map(Some).ok_or(NobodyMay)
 }
 
 /// Describes what has happened in the phase so far: every visit, and how it ended.

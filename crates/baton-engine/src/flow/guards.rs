@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use baton_protocol::workflow::{Flow, Phase};
+use baton_protocol::workflow::{Flow, GateFields, Phase};
 
 use crate::definition::Definition;
 use crate::run::{Run, TrackedHandoff};
@@ -84,10 +84,18 @@ impl<'r> Approach<'r> {
         met
     }
 
-    /// Returns whether the run comes to a step after the phase if everything succeeds. In a circle, the one that is written first
-    /// comes first.
+    /// Returns whether the run comes to a step after the phase if everything succeeds. In a circle, the one that it comes to first
+    /// from its beginning comes first.
     fn comes_after(&self, step: usize) -> bool {
-        self.line(self.phase).contains(&step) && (!self.line(step).contains(&self.phase) || self.phase < step)
+        let is_first = || {
+            let from_beginning = self.outer.first().map(|first| self.line(*first)).unwrap_or_default();
+            let place = |step| match self.outer.first() == Some(&step) {
+                true => Some(0),
+                false => from_beginning.iter().position(|at| *at == step).map(|place| place + 1),
+            };
+            place(self.phase).is_some_and(|own| place(step).is_some_and(|other| own < other))
+        };
+        self.line(self.phase).contains(&step) && (!self.line(step).contains(&self.phase) || is_first())
     }
 
     /// Returns the steps that follow a step as long as everything succeeds.
@@ -102,7 +110,7 @@ impl<'r> Approach<'r> {
     }
 
     fn asks(&self, step: usize) -> bool {
-        has_gate(&self.run.definition, self.flow.steps[step].phase)
+        !gates_in(&self.run.definition, self.flow.steps[step].phase).is_empty()
     }
 
     fn id(&self, step: usize) -> &'r str {
@@ -110,13 +118,14 @@ impl<'r> Approach<'r> {
     }
 }
 
-/// Returns whether a person decides in a phase, or in one inside of it.
-fn has_gate(definition: &Definition, phase: &Phase) -> bool {
+/// Returns the gates of a phase and of those inside of it, each with the workflow that it stands in.
+pub(super) fn gates_in<'d>(definition: &'d Definition, phase: &'d Phase) -> Vec<(&'d Definition, &'d GateFields)> {
     let nested = phase.workflow.as_ref().and_then(|path| definition.nested.get(path));
-    phase.gate.is_some()
-        || phase.review.is_some()
-        || phase.phases.iter().chain(&phase.parallel).any(|member| has_gate(definition, member))
-        || nested.is_some_and(|nested| nested.workflow.phases.iter().any(|member| has_gate(nested, member)))
+    let own = phase.gate.iter().chain(phase.review.iter().map(|review| &review.gate));
+    let members = phase.phases.iter().chain(&phase.parallel).map(|member| (definition, member));
+    let inner = nested.into_iter().flat_map(|nested| nested.workflow.phases.iter().map(move |member| (nested, member)));
+    let deeper = members.chain(inner).flat_map(|(definition, member)| gates_in(definition, member));
+    own.map(|gate| (definition, gate)).chain(deeper).collect()
 }
 
 /// Returns the phase of the run's own workflow that a phase is, or is part of.

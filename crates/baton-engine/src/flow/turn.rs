@@ -64,6 +64,10 @@ pub(super) fn settle(draft: &mut Draft, id: &HandoffId) -> Result<(), FlowFault>
         Role::Limit => (tracked.step.about.clone().unwrap_or_else(|| id.clone()), true),
         _ => (id.clone(), false),
     };
+    if draft.run.around(&tracked.step).any(super::is_called_off_group) {
+        let over = decided(Turn::Returned, "stop", "what it belongs to was called off");
+        return record(draft, id, over.route);
+    }
     let mut decided = after(&draft.run, id)?;
     stay_in_branch(&draft.run, &subject, &mut decided);
     enact(draft, id, &subject, decided, waived)

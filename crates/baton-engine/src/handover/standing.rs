@@ -8,7 +8,7 @@ use crate::run::{Run, TrackedHandoff};
 use crate::step::{Role, Step};
 
 /// Returns the agents' work, the checks and the gates that a step stands on, the latest first: of each phase on the way to it the last
-/// visit, also inside of groups and nested workflows. What goes on beside it is not on its way.
+/// visit, also inside of groups and nested workflows, and also one that failed. What goes on beside it is not on its way.
 pub(crate) fn stands_on<'r>(run: &'r Run, step: &'r Step) -> Vec<&'r TrackedHandoff> {
     let mut walk = Walk { run, phases: HashSet::new(), found: Vec::new() };
     let (mut step, mut met) = (step, HashSet::new());
@@ -44,7 +44,8 @@ impl<'r> Walk<'r> {
             Role::Work | Role::Check | Role::Gate => {
                 let help = self.run.about(&tracked.handoff.id).filter(|other| other.step.role == Role::Delegation);
                 let is_done = |tracked: &&TrackedHandoff| matches!(tracked.handoff.state, State::Completed { .. });
-                self.found.extend([tracked].into_iter().chain(help).filter(is_done));
+                let has_ended = tracked.handoff.state.name().is_finished();
+                self.found.extend([tracked].into_iter().filter(|_| has_ended).chain(help.filter(is_done)));
             }
             Role::Group => {
                 let members: Vec<&TrackedHandoff> = self.run.members(&tracked.handoff.id).collect();

@@ -266,6 +266,22 @@ phases:
 }
 
 #[test]
+fn in_a_circle_the_gate_that_the_run_comes_to_first_guards_wherever_it_is_written() {
+    let text = "name: w
+inputs: {target: {default: test}}
+agents: {dev: {command: [./dev], retry: {max_retries: 0}}}
+phases:
+  - {id: build, agent: dev, next: sign, on_failure: stop}
+  - {id: ship, agent: dev, next: build, on_failure: stop}
+  - {id: sign, gate: {items: [it]}, next: ship}
+";
+    let approved = Act::Decides(Decision::Approve, None);
+    let mut play = Play::of(text).tell("sign?", [approved]).play();
+    let refused = play.begin_again(Some("ship"), None).unwrap_err();
+    assert_eq!(refused, NoWayBack::Guarded { given: "ship".to_owned(), gate: "sign".to_owned() }, "{}", play.story());
+}
+
+#[test]
 fn phase_that_the_run_came_to_by_itself_is_done_again_whatever_was_asked_before_it() {
     let text = "name: w
 agents: {dev: {command: [./dev], retry: {max_retries: 0}}}

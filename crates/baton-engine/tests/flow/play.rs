@@ -289,6 +289,14 @@ impl Play {
         self.carry_out(draft);
     }
 
+    /// Calls one phase off.
+    pub(crate) fn cancel_phase(&mut self, name: &str) {
+        let mut draft = self.draft();
+        let id = self.find(name).handoff.id.clone();
+        draft.apply(&id, Command::Cancel(Cancel { by: "ana".to_owned(), reason: None })).unwrap();
+        self.carry_out(draft);
+    }
+
     /// Lets the run begin again, as `baton resume --from` does after whoever drove it has let go of it.
     pub(crate) fn begin_again(&mut self, from: Option<&str>, note: Option<&str>) -> Result<String, NoWayBack> {
         let (from, note) = (from.map(str::to_owned), note.map(str::to_owned));

@@ -285,3 +285,28 @@ fn what_baton_writes_into_an_approved_folder_is_not_a_change() {
     assert_eq!(approve(&site, "build.1").code, Some(0));
     assert_eq!(site.resume(&[]).code, Some(3), "what the agent has put there is bound");
 }
+
+#[test]
+fn gate_covers_what_a_phase_left_that_failed_and_was_let_pass() {
+    let flow = "name: gates\nagents: {dev: {command: [./dev.py], retry: {max_retries: 0}}, ops: {command: [./ops.py]}}\n\
+        phases:\n  - {id: code, agent: dev, writes: [code.sql]}\n\
+        \x20 - {id: ok, gate: {items: [the migration]}}\n  - {id: ship, agent: ops}\n";
+    let site = site(flow).agent("dev", "write('code.sql', 'CODE')\nsys.exit(3)");
+    assert_eq!(site.run(&[]).code, Some(3));
+    let shown = find(&site.told(), "code.failure.1").handoff.shown().expect("something is shown").0;
+    let passed = site.baton(&["answer", "t.code.failure.1", "continue", "--yes", "--shown", &shown]);
+    assert_eq!(passed.code, Some(0), "{passed:?}");
+    let asked = site.resume(&[]);
+    assert_eq!(asked.code, Some(3), "{}", asked.stderr);
+    let shown = site.baton(&["show", "t.ok.1"]).stdout;
+    let failed = "✗ `code` failed, and was let pass, PROCESSING_ERROR: the command ended with 3";
+    assert!(shown.contains(failed), "{shown}");
+    assert!(shown.contains("? `code.sql` was left by code, which failed, it is covered as it is now"), "{shown}");
+    assert_eq!(site.baton(&["show", "t.ok.1", "--file", "code.sql"]).stdout, "CODE");
+    assert_eq!(approve(&site, "ok.1").code, Some(0));
+    site.scratch.write("workspace/code.sql", "EVIL");
+    let again = site.resume(&[]);
+    assert_eq!(again.code, Some(3), "{}", again.stderr);
+    assert!(again.stderr.contains("`code.sql` has changed since it was shown"), "{}", again.stderr);
+    assert!(site.told().latest("ship").is_none(), "nothing has followed");
+}
