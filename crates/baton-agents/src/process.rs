@@ -25,9 +25,11 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process_group, pidfd_send_signal};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe::Receiver;
 use tokio::process::{Child, ChildStdout, Command};
@@ -63,6 +65,9 @@ const TAIL_BYTES: usize = 4 * 1024;
 
 /// How long the pipes of a program that has ended are read on, if something that got away holds them.
 const AFTERWARDS: Duration = Duration::from_secs(2);
+
+/// How long to wait until what was killed in a cage is gone. Usually it is gone at once.
+const CAGE_EMPTY: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 
 /// How much is read at once.
 const CHUNK_BYTES: usize = 16 * 1024;
@@ -175,6 +180,8 @@ pub struct Running {
     child: Child,
     group: Option<Pid>,
     apart: Apart,
+    /// The first process in its cage, if it has one: everything in there dies with it.
+    first_inside: Arc<OnceLock<OwnedFd>>,
     mark: Mark,
     started: Instant,
     feeder: JoinHandle<()>,
@@ -226,10 +233,11 @@ impl Running {
             (None, Some(stderr)) => Some(Receiver::from_owned_fd(stderr.into_owned_fd()?)?),
             (None, None) => None,
         };
-        let input = launch.input;
+        let (input, first_inside) = (launch.input, Arc::new(OnceLock::new()));
+        let held = Arc::clone(&first_inside);
         let feeder = tokio::spawn(async move {
             let crossed = match threshold {
-                Some(threshold) => threshold.cross().await,
+                Some(threshold) => threshold.cross(&held).await,
                 None => Ok(()),
             };
             if let (Err(_), Some(group)) = (crossed, group) {
@@ -245,6 +253,7 @@ impl Running {
             child,
             group,
             apart,
+            first_inside,
             mark: launch.mark,
             started: Instant::now(),
             feeder,
@@ -359,6 +368,7 @@ impl Running {
         sweep::kill_marked(&self.mark, Some(number(group)), Scope::All);
         // A group without members is as dead as we want it.
         let _ = kill_process_group(group, Signal::KILL);
+        self.empty_cage();
         self.feeder.abort();
     }
 
@@ -367,11 +377,22 @@ impl Running {
         let Some(group) = self.group.take() else { return };
         self.feeder.abort();
         let _ = kill_process_group(group, Signal::KILL);
-        // The kernel ends a cage with whoever made it.
+        self.empty_cage();
+        // The kernel ends everything in a cage with its first process.
         if self.apart != Apart::Caged {
             let young = self.started.elapsed() < sweep::NUMBERS_LAST && sweep::has_many_numbers();
             let scope = if young { Scope::Since(number(group)) } else { Scope::All };
             sweep::kill_marked(&self.mark, None, scope);
+        }
+    }
+
+    /// Kills what is in the cage, and waits until it is gone. It should die with whoever made the cage, but an agent can attach to
+    /// the first process in there and let it forget that.
+    fn empty_cage(&self) {
+        let Some(first) = self.first_inside.get() else { return };
+        if pidfd_send_signal(first, Signal::KILL).is_ok() {
+            // It ends after all others.
+            let _ = poll(&mut [PollFd::new(first, PollFlags::IN)], Some(&CAGE_EMPTY));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Files that people approve: what identifies them, and what is in them.
 
 use std::collections::HashSet;
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -23,6 +23,9 @@ const HASHED_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// Larger files that are mostly holes are not hashed either: they cost whoever makes them nothing.
 const HASHED_HOLES: u64 = 8 * 1024 * 1024;
+
+/// How often a file that somebody writes to is looked at until it keeps still.
+const SETTLING_TRIES: usize = 3;
 
 /// How many files of one report are kept.
 const KEPT_FILES: usize = 1_000;
@@ -246,12 +249,26 @@ fn identify_file(path: &Path) -> io::Result<FileIdentity> {
         _ => Some("runs as its owner or group"),
     };
     if !is_hashed(&metadata) {
+        let metadata = settled(&file)?;
         let size = format!("{} bytes, last changed {}", metadata.len(), changed_at(&metadata));
         let mark = [Some(size.as_str()), runs].into_iter().flatten().collect::<Vec<_>>().join(", ");
         return Ok(FileIdentity::There { sha256: None, mark: Some(mark) });
     }
     let sha256 = Some(hash(file.take(HASHED_BYTES))?);
     Ok(FileIdentity::There { sha256, mark: runs.map(str::to_owned) })
+}
+
+/// Returns what tells a file that is not hashed. What is still in memory only could be written once more without a new time.
+fn settled(file: &File) -> io::Result<Metadata> {
+    for _ in 0..SETTLING_TRIES {
+        let before = file.metadata()?;
+        file.sync_all()?;
+        let after = file.metadata()?;
+        if (before.ctime(), before.ctime_nsec()) == (after.ctime(), after.ctime_nsec()) {
+            return Ok(after);
+        }
+    }
+    Err(io::Error::other("it is being written"))
 }
 
 /// Returns when a file last changed in any way.

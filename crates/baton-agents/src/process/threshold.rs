@@ -6,10 +6,10 @@
 
 use std::io::{self, PipeReader, PipeWriter, Write as _};
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, pidfd_open, prlimit};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe::Receiver;
 
@@ -58,8 +58,9 @@ pub(super) fn open(limits: Vec<(Resource, Rlimit)>) -> io::Result<(Threshold, In
 }
 
 impl Threshold {
-    /// Sets the limits and lets the command begin. After an error it must be killed: it would begin without limits.
-    pub(super) async fn cross(mut self) -> io::Result<()> {
+    /// Holds the first process of the cage, sets the limits, and lets the command begin. After an error it must be killed: it would
+    /// begin without limits.
+    pub(super) async fn cross(mut self, held: &OnceLock<OwnedFd>) -> io::Result<()> {
         let mut news = Receiver::from_owned_fd(OwnedFd::from(self.news))?;
         let mut said = Vec::new();
         let first = loop {
@@ -70,6 +71,7 @@ impl Threshold {
                 return Err(io::Error::other("bubblewrap does not say which process it has started"));
             }
         };
+        let _ = held.set(pidfd_open(first, PidfdFlags::empty())?);
         for (resource, limit) in self.limits {
             prlimit(Some(first), resource, limit)?;
         }

@@ -62,6 +62,23 @@ impl<'r> Approach<'r> {
         let ahead = done.iter().flat_map(|step| self.ahead_of(*step)).collect();
         self.find(&ahead, |step| self.asks(step))
             .or_else(|| self.find(&done, |step| self.asks(step) || turned_down(step)))
+            .or_else(|| self.decided_once_more(&later))
+    }
+
+    /// Finds where a person decides on the way from work that was done since to the phase. In a circle this may come after the phase
+    /// at first, and before it the next time. The beginning is no way around anything: all is done again.
+    fn decided_once_more(&self, later: &[&TrackedHandoff]) -> Option<&'r str> {
+        let is_work = |it: &&&TrackedHandoff| matches!(it.step.role, Role::Work | Role::Check) && it.passed();
+        let worked: HashSet<&str> = later.iter().filter(is_work).map(|it| outermost(&it.step.phase)).collect();
+        let mut done = self.outer.iter().copied().filter(|step| *step != self.phase && worked.contains(self.id(*step)));
+        let is_beginning = self.outer.first() == Some(&self.phase);
+        done.find_map(|step| {
+            let line = self.line(step);
+            let way = &line[..line.iter().position(|at| *at == self.phase)?];
+            way.iter().copied().find(|at| self.asks(*at))
+        })
+        .filter(|_| !is_beginning)
+        .map(|step| self.id(step))
     }
 
     /// Finds the first of some steps that leads to the phase, and does not come after it anyway.

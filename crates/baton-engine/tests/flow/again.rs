@@ -282,6 +282,29 @@ phases:
 }
 
 #[test]
+fn work_that_a_person_chose_in_a_circle_is_not_led_around_the_gate_behind_it() {
+    let text = "name: w
+agents: {dev: {command: [./dev], retry: {max_retries: 0}}}
+phases:
+  - {id: build, agent: dev}
+  - {id: ship, agent: dev}
+  - {id: decide, gate: {items: [more?], choices: {more: risky, done: end}}}
+  - {id: risky, agent: dev}
+  - {id: sign, gate: {items: [it]}, next: ship}
+";
+    let mut play = Play::of(text).play();
+    // Nothing was done since that nobody has seen.
+    assert_eq!(play.begin_again(Some("ship"), None).as_deref(), Ok("ship"), "{}", play.story());
+    let more = Act::Decides(Decision::Answer { answers: "more".to_owned() }, None);
+    let mut play = play.play().tell("decide?", [more]).play();
+    for from in ["ship", "decide"] {
+        let refused = play.begin_again(Some(from), None).unwrap_err();
+        assert_eq!(refused, NoWayBack::Guarded { given: from.to_owned(), gate: "sign".to_owned() }, "{}", play.story());
+    }
+    play.begin_again(Some("build"), None).unwrap();
+}
+
+#[test]
 fn phase_that_the_run_came_to_by_itself_is_done_again_whatever_was_asked_before_it() {
     let text = "name: w
 agents: {dev: {command: [./dev], retry: {max_retries: 0}}}

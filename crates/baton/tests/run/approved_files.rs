@@ -1,6 +1,9 @@
 //! What people approve is what was looked at: files that change before anything follows are shown again, and whoever
 //! decides elsewhere sees the files themselves.
 
+use std::io::{BufRead as _, Write as _};
+use std::process::Stdio;
+
 use baton_engine::State;
 use baton_engine::run::Run;
 
@@ -309,4 +312,32 @@ fn gate_covers_what_a_phase_left_that_failed_and_was_let_pass() {
     assert_eq!(again.code, Some(3), "{}", again.stderr);
     assert!(again.stderr.contains("`code.sql` has changed since it was shown"), "{}", again.stderr);
     assert!(site.told().latest("ship").is_none(), "nothing has followed");
+}
+
+#[test]
+fn large_sparse_file_that_is_changed_through_memory_is_shown_again() {
+    let site = site(GATED).agent("dev", "report(artifacts=['big.bin'])");
+    let file = std::fs::File::create(site.scratch.path("workspace/big.bin")).expect("our own folder");
+    file.set_len(16 * 1024 * 1024).expect("it has holes only");
+    let mapper = "import mmap, sys\nfile = open('big.bin', 'r+b')\nmemory = mmap.mmap(file.fileno(), 0)\n\
+        for letter in (b'A', b'Z'):\n    memory[0:1] = letter\n    print(flush=True)\n    sys.stdin.readline()";
+    let mut mapper = std::process::Command::new("python3")
+        .args(["-c", mapper])
+        .current_dir(site.scratch.path("workspace"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python is there");
+    let (mut tell, told) = (mapper.stdin.take().expect("piped"), mapper.stdout.take().expect("piped"));
+    let mut told = std::io::BufReader::new(told).lines();
+    told.next().expect("it has written").expect("a line");
+    assert_eq!(site.run(&[]).code, Some(3));
+    tell.write_all(b"\n").expect("it reads");
+    told.next().expect("it has written again").expect("a line");
+    assert_eq!(approve(&site, "ok.1").code, Some(0));
+    let again = site.resume(&[]);
+    assert_eq!(again.code, Some(3), "{}", again.stderr);
+    assert!(again.stderr.contains("`big.bin` has changed since it was shown"), "{}", again.stderr);
+    drop(tell);
+    mapper.wait().expect("it ends");
 }

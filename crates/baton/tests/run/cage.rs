@@ -46,6 +46,25 @@ fn helpers_of_agents_and_commands_die_with_them_whatever_they_drop() {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn agent_that_takes_over_the_first_process_of_its_cage_dies_with_the_attempt() {
+    let body = format!(
+        "report()\n{}\nif os.fork() == 0:\n    os.setsid()\n    escape('alive')\ntime.sleep(600)",
+        include_str!("outlive.py")
+    );
+    for who in everybody() {
+        let den = Den::new(who, ("", "", ""), &body);
+        let alive = den.site.pipe("workspace/alive");
+        let keeper = std::fs::File::options().read(true).write(true).open(&alive).expect("it opens");
+        let ended = den.run();
+        assert_eq!(ended.code, Some(0), "{who:?}: {}", ended.stderr);
+        let lines = listen(&alive);
+        drop(keeper);
+        assert_eq!(lines.rest(LONG), Ok(Vec::new()), "{who:?}: it lives on");
+    }
+}
+
 #[test]
 fn store_keys_and_configuration_are_not_there() {
     let body = "records, home = os.path.join(workspace, '../records'), os.environ['HOME']\n\
