@@ -144,6 +144,14 @@ impl Changes {
         Changes { first, own_first, before, after, during, left_over, own }
     }
 
+    /// Returns which files that configure Baton were changed above the workspace since the first attempt of this handoff.
+    pub(super) fn above(&self) -> BTreeMap<String, Change> {
+        let own_first = self.own_first.as_ref().and_then(|first| first.as_ref().ok());
+        let before = own_first.or(self.before.as_deref()).and_then(|before| before.above.as_ref());
+        let files = before.zip(self.after.above.as_ref());
+        files.map(|(before, after)| refs::compare(before, after)).unwrap_or_default()
+    }
+
     /// Lists what changed during this attempt; nothing if that is unknown.
     pub(super) fn listed(&self, most: usize) -> Vec<String> {
         let Ok(during) = self.during() else { return Vec::new() };

@@ -24,12 +24,9 @@ use super::entry::{refuted, unchanged, unchecked, unverifiable, verified};
 use super::files::FileEyes;
 use super::named::{self, Places};
 use super::patterns::Patterns;
-use super::snapshot::path_of;
+use super::snapshot::{CONFIGURATION, path_of};
 use super::sources;
 use crate::workspace::WorkspaceFolder;
-
-/// What Baton reads where it is used, whoever has written it.
-const CONFIGURATION: &str = "baton.toml";
 
 /// How many files are listed one by one.
 const TOLD: usize = 20;
@@ -108,6 +105,7 @@ impl<'a> Comparison<'a> {
         examined.extend(self.outputs(&told).into_iter().map(|path| self.output(&path)));
         examined.extend(self.changes.during().into_iter().flat_map(|during| self.configuration(during)));
         examined.extend(self.changes.left_over().iter().flat_map(|left_over| self.configuration(left_over)));
+        examined.extend(self.configuration(&self.changes.above()));
         examined.extend(self.handed_over());
         examined.extend(self.moved_on());
         examined

@@ -20,6 +20,9 @@ use super::ignore_rules::{IgnoreRules, open};
 use super::refs;
 use super::walk::{Sight, walk};
 
+/// The file that configures Baton for whatever is in its folder.
+pub(super) const CONFIGURATION: &str = "baton.toml";
+
 /// More files than this are not remembered.
 const FILES_MAX: usize = 200_000;
 /// With so many more than before, files are not compared.
@@ -50,6 +53,9 @@ pub(super) struct Snapshot {
     /// Where the branches and tags of its repository stand; older snapshots do not know.
     #[serde(default)]
     pub(super) refs: Option<BTreeMap<String, String>>,
+    /// The files above the workspace that configure Baton, and what is in them; older snapshots do not know.
+    #[serde(default)]
+    pub(super) above: Option<BTreeMap<String, String>>,
 }
 
 /// How one file is at one moment.
@@ -192,8 +198,22 @@ impl Snapshot {
         });
         let (taken, device) = (clock.map(changed), clock.map(Metadata::dev));
         too_many |= ignored.len() == FILES_MAX;
-        Snapshot { taken, device, too_many, rules, files, ignored: Some(ignored), refs: Some(refs::read(root)) }
+        let (refs, above) = (Some(refs::read(root)), Some(configuration_above(root)));
+        Snapshot { taken, device, too_many, rules, files, ignored: Some(ignored), refs, above }
     }
+}
+
+/// Returns the files that configure Baton in the folders above the workspace, with what tells whether they are the same. Where a
+/// project lies in a temporary folder, agents can make such a file.
+fn configuration_above(root: &Path) -> BTreeMap<String, String> {
+    let content = |path: &Path| {
+        let metadata = fs::symlink_metadata(path).ok()?;
+        let is_hashed = metadata.is_symlink() || metadata.is_file() && metadata.len() <= HASHED_FILE_BYTES;
+        let sha256 = if is_hashed { hash_entry(path, &metadata).ok() } else { None };
+        Some(sha256.unwrap_or_else(|| changed(&metadata).to_string()))
+    };
+    let files = root.ancestors().skip(1).map(|folder| folder.join(CONFIGURATION));
+    files.filter_map(|path| Some((key(&path), content(&path)?))).collect()
 }
 
 /// Returns a path as text; two paths never have the same. Bytes that are not UTF-8 are written as `\xff`, and so `\` is doubled.

@@ -10,8 +10,9 @@ use super::snapshot::key;
 use crate::confinement::OURS;
 
 /// What of a `.git` folder decides what git does: its configuration, where else that may lie, the programs that it runs, what it
-/// ignores.
-const WATCHED: [&str; 5] = ["commondir", "config", "config.worktree", "hooks", "info"];
+/// ignores, and what it does when somebody continues a rebase.
+const WATCHED: [&str; 8] =
+    ["commondir", "config", "config.worktree", "hooks", "info", "rebase-apply", "rebase-merge", "sequencer"];
 
 /// Anything but a folder, or a folder that cannot be opened.
 pub(super) struct Met {

@@ -3,7 +3,7 @@
 use baton_testbed::Process;
 use serde_json::{Value, json};
 
-use crate::den::{Den, RUN_FLOW, everybody};
+use crate::den::{Den, RUN_FLOW, Who, everybody};
 use crate::site::{LONG, end, listen};
 
 /// Something waits for a person here: the run `g`.
@@ -193,6 +193,20 @@ report()
         assert!(log.contains("has died"), "{who:?}: {log}");
         let shown = den.baton(&["show", "t.build.1"]).stdout;
         assert!(!shown.contains("evil") && shown.contains("tries     2 of 2"), "{who:?}: {shown}");
+    }
+}
+
+#[test]
+fn configuration_that_an_agent_puts_above_the_workspace_goes_to_a_person() {
+    let body = "write('../baton.toml', '[check]\\nsummary_tokens = 400\\n')\nreport()";
+    for phase in ["", ", writes: [a.txt]"] {
+        let den = Den::new(Who::Me, ("", phase, ""), body);
+        let ended = den.run();
+        assert_eq!(ended.code, Some(3), "{phase}: {}", ended.stderr);
+        let planted = den.site.scratch.path("baton.toml");
+        let told = format!("`{}` was created", planted.display());
+        let shown = den.baton(&["show", "t.build.1"]).stdout;
+        assert!(shown.contains(&told) && shown.contains("configures Baton"), "{phase}: {shown}");
     }
 }
 
