@@ -94,7 +94,7 @@ fn may_say(handoff: &Handoff, command: &Command) -> Result<(), Problem> {
 
 /// Lets everything pass that is not the work of a driver. Drivers do not come through a door: they write whole transactions
 /// of their run. Whoever else knows the fence of such a claim could pass a phase, or end a run, without doing anything.
-pub(super) fn not_the_drivers(handoff: &Handoff) -> Result<(), Problem> {
+fn not_the_drivers(handoff: &Handoff) -> Result<(), Problem> {
     if handoff.terms.is_drivers() {
         return Err(Problem::DriversWork { id: handoff.id.clone(), run: handoff.run.clone() });
     }

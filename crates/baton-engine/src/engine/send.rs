@@ -6,7 +6,6 @@ use std::time::Duration;
 use baton_protocol::model::{Document, Kind};
 use jiff::Timestamp;
 
-use super::apply::not_the_drivers;
 use super::given::{WantedTime, WordFault, agent_name};
 use super::{Engine, Problem, ValidDocument};
 use crate::asked::{self, AskedFault, AskedTerms};
@@ -136,12 +135,14 @@ impl Engine {
         Ok(())
     }
 
-    /// Refuses to answer what a driver works on: it finds help for its agents itself.
+    /// Refuses to answer what belongs to a run: its driver finds help for whoever works in it, and asks people itself.
     pub(super) async fn refuse_returns_to_drivers(&self, requests: &[Accept]) -> Result<(), Problem> {
         for caller in requests.iter().filter_map(|request| request.terms.returns_to.as_ref()) {
             // What is not there is for the store to refuse.
-            if let Some(caller) = self.store.find(caller).await? {
-                not_the_drivers(&caller)?;
+            if let Some(caller) = self.store.find(caller).await?
+                && (caller.terms.is_drivers() || caller.terms.step.is_some())
+            {
+                return Err(Problem::DriversWork { id: caller.id, run: caller.run });
             }
         }
         Ok(())

@@ -255,3 +255,15 @@ fn approval_counts_only_for_the_files_that_were_looked_at() {
     assert!(old.stderr.contains("baton show t.build.1"), "{old:?}");
     assert_eq!(decide(&site, "approve", "build.1", &[]).code, Some(0));
 }
+
+#[test]
+fn nobody_answers_a_question_of_a_run_with_work_of_their_own() {
+    let site = site();
+    assert_eq!(site.run(&[]).code, Some(3));
+    let before = site.journal().len();
+    site.scratch.write("aside.json", r#"{"baton": 1, "document": "request", "id": "aside", "instructions": "Look."}"#);
+    let sent = site.baton(&["send", "aside.json", "--to", "ben", "--returns-to", "t.ok.1"]);
+    assert_eq!(sent.code, Some(1), "{sent:?}");
+    assert!(sent.stderr.contains("only the driver of run t reports about t.ok.1"), "{}", sent.stderr);
+    assert_eq!(site.journal().len(), before);
+}
