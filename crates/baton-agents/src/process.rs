@@ -44,7 +44,7 @@ pub use limits::ResourceLimits;
 pub use sink::{LOG_BYTES_MAX, Listener, Log, Sink};
 pub use sweep::{FENCE, HANDOFF, Mark, RUN, WORKSPACE, attempt_above, sweep_run};
 pub use telling::{ended_badly, not_started};
-pub(crate) use telling::{how_it_ended, length, permanent, size, without_script};
+pub(crate) use telling::{how_it_ended, length, permanent, size, too_late, without_script};
 pub use user_namespace::UserNamespace;
 
 use launcher::Apart;

@@ -13,7 +13,7 @@ use baton_protocol::workflow::{Profile, ReportFrom};
 use jiff::Zoned;
 
 use super::answer::{AskedCommand, in_output_directory, in_report_file, kept, read, refused, sealed};
-use crate::process::{ProcessEnd, how_it_ended, length, permanent};
+use crate::process::{ProcessEnd, how_it_ended, length, permanent, too_late};
 use crate::profile::{self, ClosedDoor, EventStream, Heard, ProgramExit, Recipe, is_report};
 
 /// With what the programs end after an error that they have told.
@@ -53,13 +53,13 @@ impl EndedProfile<'_> {
     /// Returns why there is nothing to read.
     fn failure(&self, heard: &Heard) -> Option<(Failure, AfterFailure)> {
         let (program, agent) = (self.recipe().program, &self.asked.job.agent);
-        let late = |message: String| Some((Failure::new(Code::timeout(), message), AfterFailure::Policy));
+        let late = |message: String, tail: &str| Some((too_late(message, tail), AfterFailure::Policy));
         let status = match self.ended {
-            ProcessEnd::TimedOut { limit, .. } => {
-                return late(format!("{agent} ({program}) did not finish within {}", length(*limit)));
+            ProcessEnd::TimedOut { limit, tail } => {
+                return late(format!("{agent} ({program}) did not finish within {}", length(*limit)), tail);
             }
-            ProcessEnd::Silent { limit, .. } => {
-                return late(format!("{agent} ({program}) said nothing for {}", length(*limit)));
+            ProcessEnd::Silent { limit, tail } => {
+                return late(format!("{agent} ({program}) said nothing for {}", length(*limit)), tail);
             }
             ProcessEnd::Exited { status, .. } => status,
             ProcessEnd::Flooded { .. } | ProcessEnd::Lost(_) => {

@@ -37,15 +37,22 @@ impl ProcessEnd {
             ProcessEnd::Flooded { most } => {
                 failed(Code::validation_failed(), format!("the command wrote more than {} to stdout", size(*most)))
             }
-            ProcessEnd::TimedOut { limit, .. } => {
-                failed(Code::timeout(), format!("the command did not finish within {}", length(*limit)))
+            ProcessEnd::TimedOut { limit, tail } => {
+                Some(too_late(format!("the command did not finish within {}", length(*limit)), tail))
             }
-            ProcessEnd::Silent { limit, .. } => {
-                failed(Code::timeout(), format!("the command wrote nothing for {}", length(*limit)))
+            ProcessEnd::Silent { limit, tail } => {
+                Some(too_late(format!("the command wrote nothing for {}", length(*limit)), tail))
             }
             ProcessEnd::Lost(error) => failed(Code::processing_error(), format!("the command was lost: {error}")),
         }
     }
+}
+
+/// Makes the failure of a program whose time is over. Its output is not part of it: the next attempt that is too late has failed in
+/// the same way, whatever it said. What is in the logs is found by the stream that it wrote to.
+pub(crate) fn too_late(message: String, tail: &str) -> Failure {
+    let stream = if tail.is_empty() { CommandStream::Stdout } else { CommandStream::Stderr };
+    Failure { stream: Some(stream), ..Failure::new(Code::timeout(), message) }
 }
 
 /// With what interpreters end that cannot read their script.

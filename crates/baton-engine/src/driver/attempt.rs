@@ -19,7 +19,7 @@ use crate::evidence::{
     self, ChangedFiles, CheckCommand, CheckOutcome, ClaimFinding, ClaimKind, Content, Evidence, ExaminedClaim,
     KeptBytes, Moment, Scene, Transcript,
 };
-use crate::failure::{Code, Failure};
+use crate::failure::{Code, CommandStream, Failure};
 use crate::handoff::{Digest, WrittenDocument};
 use crate::id::HandoffId;
 use crate::run::LastReport;
@@ -346,7 +346,8 @@ impl Trial {
                 "no handoff block found in {}: end the report with the block that was asked for",
                 places.join(", ")
             );
-            return unfit(said(&message));
+            // What it wrote instead is in the log of its output.
+            return unfit(Failure { stream: Some(CommandStream::Stdout), ..said(&message) });
         }
         if !judgement.valid {
             return unfit(judged.failure("the report is not valid"));

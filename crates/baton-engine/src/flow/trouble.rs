@@ -6,7 +6,8 @@ use baton_protocol::model::Report;
 use serde_json::Value;
 
 use crate::answer;
-use crate::failure::{CommandStream, Failure, FailureOutput};
+use crate::evidence::ExaminedClaim;
+use crate::failure::{Code, CommandStream, Failure, FailureOutput};
 use crate::handoff::State;
 use crate::handover;
 use crate::people::FailedCommand;
@@ -148,11 +149,14 @@ fn of_check(run: &Run, subject: &TrackedHandoff, report: &Report) -> FailedComma
 fn log(run: &Run, subject: &TrackedHandoff) -> Option<PathBuf> {
     let handoff = &subject.handoff;
     let located = run.definition.locate(&subject.step.phase)?;
+    let folder = run.attempt_folder(&handoff.id, handoff.fence);
     let name = match subject.step.role {
         Role::Check => format!("verify-{}.log", located.phase().id()),
         _ => {
             command(run, subject)?;
             match &handoff.last_failure {
+                // A command that verifies what was reported has said why, in a log of its own.
+                Some(failure) if is_refuted(subject, failure) => return Some(folder),
                 // There was a report, and it was refused for what it says.
                 Some(Failure { output: Some(FailureOutput::Findings(_)), .. }) => REPORT.to_owned(),
                 Some(Failure { stream: Some(CommandStream::Stdout), .. }) => STDOUT.to_owned(),
@@ -160,5 +164,12 @@ fn log(run: &Run, subject: &TrackedHandoff) -> Option<PathBuf> {
             }
         }
     };
-    Some(run.attempt_folder(&handoff.id, handoff.fence).join(name))
+    Some(folder.join(name))
+}
+
+/// Returns whether something failed for what was seen of its report, and not for what it did itself.
+fn is_refuted(subject: &TrackedHandoff, failure: &Failure) -> bool {
+    failure.code == Code::validation_failed()
+        && failure.output.is_none()
+        && subject.examined.iter().any(ExaminedClaim::is_wrong)
 }

@@ -264,3 +264,27 @@ fn what_a_person_says_after_stop_goes_back_with_the_work() {
     let prompt = site.read(site.attempt("build.2", Fence(1)).join("prompt.md"));
     assert!(prompt.contains("Keep rows without a key."), "{prompt}");
 }
+
+#[test]
+fn log_of_a_failure_is_where_something_stands() {
+    let flow = |agent: &str, phase: &str| {
+        format!(
+            "name: logs\nagents: {{dev: {{command: [./dev.py], retry: {{max_retries: 0}}{agent}}}}}\n\
+             phases: [{{id: build, agent: dev{phase}}}]\n"
+        )
+    };
+    let hangs = "print('ERROR: no such module', flush=True)\ntime.sleep(600)";
+    let verified = ", verify: [{name: tests, run: 'echo no; exit 1'}]";
+    for (agent, phase, body, log) in [
+        (", timeout: 1s", "", hangs, "build.1/1/stdout.log"),
+        ("", "", "print('done!')", "build.1/1/stdout.log"),
+        ("", "", "sys.exit('no such module')", "build.1/1/stderr.log"),
+        ("", verified, "report()", "build.1/1"),
+    ] {
+        let site = Site::new().workflow(&flow(agent, phase)).agent("dev", body);
+        assert_eq!(site.run(&[]).code, Some(3), "{body}");
+        let shown = site.baton(&["show", "t.build.failure.1"]).stdout;
+        let told = shown.lines().find(|line| line.starts_with("log ")).unwrap_or_default();
+        assert!(told.ends_with(log), "{body}: {shown}");
+    }
+}
