@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use baton_engine::evidence::{self, ClaimFinding, ExaminedClaim};
-use baton_engine::failure::Failure;
+use baton_engine::failure::{Code, Failure};
 use baton_engine::flow;
 use baton_engine::handoff::{Ask, State, WrittenDocument};
 use baton_engine::journal::{Event, Fact};
@@ -30,6 +30,8 @@ pub enum SentenceSign {
     Failed,
     /// Work goes back to somebody before.
     Back,
+    /// Somebody wants it to begin again.
+    Again,
     /// Something waits for a person, or for somebody else.
     Waits,
     /// Somebody else is asked, or what they made comes back.
@@ -49,7 +51,7 @@ impl SentenceSign {
             SentenceSign::Begins => "▸",
             SentenceSign::Done => "✓",
             SentenceSign::Failed => "✗",
-            SentenceSign::Back => "⟲",
+            SentenceSign::Back | SentenceSign::Again => "⟲",
             SentenceSign::Waits => "‖",
             SentenceSign::Delegated => "→",
             SentenceSign::Decided => "●",
@@ -65,6 +67,7 @@ impl SentenceSign {
             SentenceSign::Done => "done",
             SentenceSign::Failed => "failed",
             SentenceSign::Back => "back",
+            SentenceSign::Again => "again",
             SentenceSign::Waits => "waits",
             SentenceSign::Delegated => "delegated",
             SentenceSign::Decided => "decided",
@@ -96,7 +99,7 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
             return Vec::new();
         };
         let text = format!("starts again{}, requested by {by}", with_inputs(&inputs));
-        return vec![EventSentence { place: phase, ..sentence(SentenceSign::Back, tracked, text) }];
+        return vec![EventSentence { place: phase, ..sentence(SentenceSign::Again, tracked, text) }];
     }
     match fact {
         // Where files are looked at first, that is told when the person is asked.
@@ -140,7 +143,7 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
                 let why = cancel.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
                 told(SentenceSign::Failed, format!("cancelled by {}{why}", cancel.by))
             }
-            Command::Requeue(requeue) => told(SentenceSign::Back, format!("requeued by {}", requeue.by)),
+            Command::Requeue(requeue) => told(SentenceSign::Again, format!("requeued by {}", requeue.by)),
             Command::Acknowledge(acknowledge) if !acknowledge.understood => {
                 told(SentenceSign::Waits, format!("{} does not understand the request", tracked.handoff.terms.to))
             }
@@ -395,9 +398,14 @@ fn routed(run: &Run, tracked: &TrackedHandoff, route: &Route) -> Vec<EventSenten
             tell(SentenceSign::Delegated, format!("to {to}: {why}"));
         }
         _ if is_back(run, tracked, &route.to) => {
-            let failed = format!("{} has failed: ", tracked.step.phase);
-            let why = why.strip_prefix(&failed).unwrap_or(&why);
-            let why = why.strip_prefix("REJECTED: ").map_or_else(|| why.to_owned(), |said| format!("rejected: {said}"));
+            // That it has failed is told already; here it is said with what.
+            let failure = tracked.handoff.last_failure.as_ref();
+            let failure = failure.filter(|_| matches!(tracked.handoff.state, State::Failed { .. }));
+            let why = match failure {
+                Some(failure) if failure.code == Code::rejected() => brief(&format!("rejected: {}", failure.message)),
+                Some(failure) if failure.code != Code::stopped() => brief(&failure.in_one_line()),
+                Some(_) | None => why,
+            };
             tell(SentenceSign::Back, format!("to {}: {why}", route.to));
         }
         _ if route.to == HUMAN => tell(SentenceSign::Waits, format!("a person must decide: {why}")),
