@@ -5,10 +5,10 @@ use std::time::Duration;
 use baton_engine::evidence::{self, ClaimFinding, ExaminedClaim};
 use baton_engine::failure::{Code, Failure};
 use baton_engine::flow;
-use baton_engine::handoff::{Ask, State, WrittenDocument};
+use baton_engine::handoff::{Ask, State};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{
-    Command, Decide, Decision, Ending, HandIn, RefusedCommand, Requeue, Route, Verdict, Verify,
+    Command, Decide, Decision, Ending, Fail, HandIn, RefusedCommand, Requeue, Route, Verdict, Verify,
 };
 use baton_engine::run::{NextTurn, Run, TrackedHandoff};
 use baton_engine::step::{HUMAN, Role};
@@ -119,12 +119,13 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
             Command::Claim(_) if tracked.step.role == Role::Group => Vec::new(),
             Command::Claim(_) => told(SentenceSign::Begins, begun(tracked)),
             Command::Report(report) => {
-                let warned = warned(&report.document).map(|text| sentence(SentenceSign::Warned, tracked, text));
+                let warned = warned(&report.document.warnings);
+                let warned = warned.map(|text| sentence(SentenceSign::Warned, tracked, text));
                 warned.into_iter().chain(reported(tracked, &report)).collect()
             }
             Command::Fail(fail) => {
                 // Whoever repairs it in the same session is warned of the same again.
-                let warned = fail.document.as_ref().filter(|_| !is_repaired(tracked)).and_then(warned);
+                let warned = if is_repaired(tracked) { None } else { warned(warnings_of(&fail)) };
                 let warned = warned.map(|text| sentence(SentenceSign::Warned, tracked, text));
                 warned.into_iter().chain(told(SentenceSign::Failed, failed_with(tracked, &fail.failure))).collect()
             }
@@ -232,10 +233,15 @@ fn or_silence(run: &Run, tracked: &TrackedHandoff) -> String {
     flow::lapses_at(run, tracked).map(|at| format!("; {}", lapses(at))).unwrap_or_default()
 }
 
+/// Returns what is warned of with a failure.
+pub(crate) fn warnings_of(fail: &Fail) -> &[String] {
+    fail.document.as_ref().map_or(&fail.warnings, |document| &document.warnings)
+}
+
 /// Returns what is warned of in a report: by its program first, then by rules.
-pub(crate) fn warned(document: &WrittenDocument) -> Option<String> {
-    let first = brief(document.warnings.first()?);
-    match document.warnings.len() - 1 {
+pub(crate) fn warned(warnings: &[String]) -> Option<String> {
+    let first = brief(warnings.first()?);
+    match warnings.len() - 1 {
         0 => Some(first),
         more => Some(format!("{first} (and {more} more)")),
     }
