@@ -272,9 +272,8 @@ impl Show<'_> {
             }
             NoWayBack::Input(_) => CommandError::usage(format!("{}: {why}", self.id))
                 .hint(format!("baton show {} tells what it was given", self.id)),
-            NoWayBack::Begun(_) => {
-                CommandError::try_again(format!("{}: {why}", self.id)).hint("try again when that has come to an end")
-            }
+            NoWayBack::Begun(_) => CommandError::try_again(format!("{}: {why}", self.id))
+                .hint(format!("wait until that run ends, or continue it with baton resume {}", self.id)),
             NoWayBack::NothingFailed { decided: false, phase } => {
                 let outer = phase.split('/').next().unwrap_or(phase);
                 CommandError::no(format!("{}: {why}", self.id)).hint(format!(
