@@ -3,6 +3,8 @@
 use baton_engine::journal::{Event, Fact};
 use baton_engine::known::CommandAuthor;
 use baton_engine::lifecycle::{Again, Command, Decision, Ending, RefusedCommand, Verdict, readable_claimant};
+use baton_protocol::Hints;
+use baton_protocol::model::Document;
 
 use crate::sentence::{asked_again, left_open, verdicts, warned, warnings_of};
 use crate::words::with_inputs;
@@ -36,6 +38,16 @@ fn sent_by(author: Option<&CommandAuthor>, told: Option<&str>) -> String {
         Some(CommandAuthor { name, door, .. }) => format!("; sent by {name} ({door})"),
         None => String::new(),
     }
+}
+
+/// Returns what somebody resolved, in short: of a report, its summary.
+fn gist(resolution: &str) -> String {
+    let summary = match baton_protocol::read(resolution.as_bytes(), Hints::default()).document {
+        Some(Document::Report(report)) => report.summary.clone().or_else(|| report.next?.context),
+        Some(Document::Request(package)) => package.context.and_then(|context| context.summary),
+        Some(Document::Acknowledgment(_)) | None => None,
+    };
+    summary.unwrap_or_else(|| resolution.to_owned())
 }
 
 fn also_warned(warnings: &[String]) -> String {
@@ -92,7 +104,7 @@ fn happened(command: &Command) -> String {
             Verdict::Refuted { reasons, .. } => format!("refuted: {reasons}"),
         },
         Command::Expire(_) => "a lease, timeout or other time limit expired".to_owned(),
-        Command::Resume(resume) => noted(&resume.by, Some(&resume.resolution)),
+        Command::Resume(resume) => noted(&resume.by, Some(&gist(&resume.resolution))),
         Command::Decide(decide) => {
             let (word, text) = match &decide.decision {
                 Decision::Approve => ("approved", None),
