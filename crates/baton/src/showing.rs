@@ -30,6 +30,7 @@ use baton_engine::runs::{DrivenRuns, Runs as _};
 use baton_engine::store::StoreError;
 use baton_protocol::wire::closest;
 use clap::Args;
+use serde_json::Map;
 
 use crate::bound_answers;
 use crate::command_error::{CommandError, Exit};
@@ -171,7 +172,11 @@ impl Show<'_> {
                     self.refuse_anchor_inside(&run.definition.workspace)?;
                     answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
                     self.tell(&watching, &format!("resume {}", self.id));
-                    self.warn_of_changes(&watching, &run);
+                    let given = match &start {
+                        Start::Again { restart, .. } => restart.inputs.clone(),
+                        Start::New(_) | Start::On => Map::new(),
+                    };
+                    self.warn_of_changes(&watching, &run, &given);
                     if let Start::Again { restart, person } = &start {
                         let begun = runs.begin_again(self.id, restart, &person.caller()).await;
                         let phase = begun.map_err(|problem| self.not_driven(problem))?;
