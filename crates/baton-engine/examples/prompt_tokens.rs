@@ -49,6 +49,7 @@ fn phases() -> [Phase; 3] {
     let words = |text: &str| text.split(' ').map(str::to_owned).collect();
     let handover = |label: &str, text: &str, file: &str| Handover {
         label: label.to_owned(),
+        from: None,
         text: text.to_owned(),
         file: Some(file.to_owned()),
     };

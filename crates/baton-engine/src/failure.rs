@@ -163,7 +163,7 @@ impl FailureOutput {
     /// Returns the label before them.
     pub fn label(&self) -> &'static str {
         match self {
-            FailureOutput::LastLines(_) => "said last",
+            FailureOutput::LastLines(_) => "output",
             FailureOutput::Findings(_) => "findings",
             FailureOutput::Members(_) => "members",
         }
@@ -236,9 +236,11 @@ impl Failure {
     /// Returns what happened, and what tells most of what was said about it, in one line.
     pub fn in_one_line(&self) -> String {
         let (what, output) = self.what_and_output();
-        match output.as_ref().and_then(FailureOutput::telling_line) {
-            Some(line) => format!("{what}: {line}"),
-            None => what,
+        match (&output, output.as_ref().and_then(FailureOutput::telling_line)) {
+            // What was found says better what is wrong than that something was found.
+            (Some(FailureOutput::Findings(_)), Some(line)) => format!("{}: {line}", self.code),
+            (_, Some(line)) => format!("{what}: {line}"),
+            (_, None) => what,
         }
     }
 }
@@ -303,7 +305,7 @@ mod tests {
         let said = ended.clone().with_output(FailureOutput::LastLines("one\nthe index is gone\n".to_owned()));
         assert_eq!(said.in_one_line(), "PROCESSING_ERROR: the command ended with 3: the index is gone");
         let found = ended.with_output(FailureOutput::Findings("one\nanother".to_owned()));
-        assert_eq!(found.in_one_line(), "PROCESSING_ERROR: the command ended with 3: one");
+        assert_eq!(found.in_one_line(), "PROCESSING_ERROR: one");
         let several = failure("they are wrong:\n/a: no\n/b: no");
         assert_eq!(several.in_one_line(), "PROCESSING_ERROR: they are wrong: /b: no");
     }

@@ -34,6 +34,8 @@ const SINGLE_MAX: usize = 12;
 pub struct Handover {
     /// Whose it is: the phase and the agent.
     pub label: String,
+    /// The agent or the check that it is from, if it is from one.
+    pub from: Option<String>,
     /// What the next agent needs at once.
     pub text: String,
     /// The file that has all of it, relative to the workspace.
@@ -56,7 +58,7 @@ pub(crate) fn given(run: &Run, receiver: &TrackedHandoff) -> Vec<Handover> {
         let text: Vec<String> =
             givers.iter().map(|giver| format!("# {}\n{}", label(giver), told(run, giver))).collect();
         let label = format!("{} handoffs before", givers.len());
-        return vec![Handover { label, text: text.join("\n\n"), file: Some(together(run, receiver)) }];
+        return vec![Handover { label, from: None, text: text.join("\n\n"), file: Some(together(run, receiver)) }];
     }
     let mut handovers: Vec<Handover> = givers.into_iter().map(|giver| of(run, giver)).collect();
     if receiver.step.role == Role::Delegation {
@@ -104,7 +106,8 @@ pub(crate) fn memory(run: &Run, receiver: &TrackedHandoff) -> Option<Handover> {
         whole_report(&mut sheet, run, earlier);
     }
     let text = sheet.into_text();
-    (!text.is_empty()).then(|| Handover { label: "your earlier report".to_owned(), text, file: file_of(run, earlier) })
+    let label = "your earlier report".to_owned();
+    (!text.is_empty()).then(|| Handover { label, from: None, text, file: file_of(run, earlier) })
 }
 
 /// Returns the files that must be there before an agent reads its prompt, which has this index.
@@ -132,7 +135,7 @@ pub(crate) fn copies(run: &Run, receiver: &TrackedHandoff, index: Option<Handove
 }
 
 fn of(run: &Run, giver: &TrackedHandoff) -> Handover {
-    Handover { label: label(giver), text: told(run, giver), file: file_of(run, giver) }
+    Handover { label: label(giver), from: from(giver), text: told(run, giver), file: file_of(run, giver) }
 }
 
 /// What the helper of a blocked agent must know: its task, and everything it reported.
@@ -149,7 +152,14 @@ fn asks(run: &Run, blocked: &TrackedHandoff) -> Handover {
     }
     sheet.list("files that had changed by then", &blocked.changed);
     whole_report(&mut sheet, run, blocked);
-    Handover { label: label(blocked), text: sheet.into_text(), file: file_of(run, blocked) }
+    Handover { label: label(blocked), from: from(blocked), text: sheet.into_text(), file: file_of(run, blocked) }
+}
+
+fn from(giver: &TrackedHandoff) -> Option<String> {
+    match giver.step.role {
+        Role::Work | Role::Delegation | Role::Check => Some(giver.handoff.terms.to.clone()),
+        Role::Group | Role::Gate | Role::Run | Role::Escalation | Role::Failure | Role::Limit => None,
+    }
 }
 
 fn label(giver: &TrackedHandoff) -> String {

@@ -4,14 +4,23 @@
 
 /// Returns whether some path fits both patterns. `*` and `?` stay within a folder, `**` does not.
 pub(crate) fn overlap(one: &str, other: &str) -> bool {
-    let split = |pattern: &str| -> Vec<String> {
-        let pattern = pattern.trim_start_matches("./").trim_matches('/');
-        let mut parts: Vec<String> = pattern.split('/').map(str::to_owned).collect();
-        // A folder means everything in it.
-        parts.push("**".to_owned());
-        parts
-    };
-    folders(&split(one), &split(other))
+    folders(&everything_in(one), &everything_in(other))
+}
+
+/// Returns whether a file fits a pattern.
+pub(crate) fn covers(pattern: &str, file: &str) -> bool {
+    folders(&everything_in(pattern), &parts(file))
+}
+
+/// A folder means everything in it.
+fn everything_in(pattern: &str) -> Vec<String> {
+    let mut parts = parts(pattern);
+    parts.push("**".to_owned());
+    parts
+}
+
+fn parts(path: &str) -> Vec<String> {
+    path.trim_start_matches("./").trim_matches('/').split('/').map(str::to_owned).collect()
 }
 
 fn folders(one: &[String], other: &[String]) -> bool {
@@ -69,5 +78,7 @@ mod tests {
         for (one, other) in [("src/**", "docs/**"), ("a/*.rs", "a/*.py"), ("a/b/c", "a/x/**"), ("lib.rs", "main.rs")] {
             assert!(!overlap(one, other) && !overlap(other, one), "{one} {other}");
         }
+        assert!(covers("src/**", "src/a/b.rs") && covers("src", "src/a.rs") && covers("**/*.md", "a/b.md"));
+        assert!(!covers("src/**/*.rs", "src/a.md") && overlap("src/**/*.rs", "src/a.md"), "that may be a folder");
     }
 }

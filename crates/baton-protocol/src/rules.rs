@@ -337,6 +337,8 @@ rules! {
     duplicate_phase
     unsafe_name
     unknown_agent
+    unused_agent
+    missing_task
     unknown_target
     route_without_target
     shadowed_route
@@ -345,6 +347,7 @@ rules! {
     verdict_not_required
     endless_cycle
     bad_expression
+    single_braces
     unknown_reference
     input_contradiction
     bad_limit

@@ -26,7 +26,7 @@ pub use approver_names::ApproverNames;
 pub use cage::{CageFields, Confinement, PathPatterns, Sandbox};
 pub use choice::{CommandLine, PassWhen, Review};
 pub use default_routes::{COMMON_REASONS, DEFAULT_ROUTES, DefaultRoute, HUMAN, REASONS, SCHEMA_DISCOVERY_FAILED};
-pub use files::{Files, NestedWorkflow, is_interpreter};
+pub use files::{Files, NestedWorkflow, is_interpreter, meant};
 pub use flow::{Flow, FlowStep, PhaseKind, Way, Within};
 pub use named::NamedList;
 pub use reading::{WorkflowReading, read};

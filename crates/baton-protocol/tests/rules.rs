@@ -75,7 +75,16 @@ impl Files for Folder {
     }
 
     fn is_in_workspace(&self, path: &str) -> bool {
-        path.starts_with("target/")
+        path == "target/maker.sh"
+    }
+
+    fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.0.join(folder)).into_iter().flatten();
+        entries.map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    fn names_in_workspace(&self, folder: &str) -> Vec<String> {
+        if folder == "target" { vec!["maker.sh".to_owned()] } else { Vec::new() }
     }
 
     fn nested(&self, path: &str) -> Option<NestedWorkflow> {

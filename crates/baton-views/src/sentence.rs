@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use baton_engine::evidence::{self, ClaimFinding, ExaminedClaim};
-use baton_engine::failure::Failure;
+use baton_engine::failure::{Code, Failure};
 use baton_engine::flow;
-use baton_engine::handoff::{Ask, State, WrittenDocument};
+use baton_engine::handoff::{Ask, State};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{
-    Command, Decide, Decision, Ending, HandIn, RefusedCommand, Requeue, Route, Verdict, Verify,
+    Command, Decide, Decision, Ending, Fail, HandIn, RefusedCommand, Requeue, Route, Verdict, Verify,
 };
 use baton_engine::run::{NextTurn, Run, TrackedHandoff};
 use baton_engine::step::{HUMAN, Role};
@@ -30,6 +30,8 @@ pub enum SentenceSign {
     Failed,
     /// Work goes back to somebody before.
     Back,
+    /// Somebody wants it to begin again.
+    Again,
     /// Something waits for a person, or for somebody else.
     Waits,
     /// Somebody else is asked, or what they made comes back.
@@ -49,7 +51,7 @@ impl SentenceSign {
             SentenceSign::Begins => "▸",
             SentenceSign::Done => "✓",
             SentenceSign::Failed => "✗",
-            SentenceSign::Back => "⟲",
+            SentenceSign::Back | SentenceSign::Again => "⟲",
             SentenceSign::Waits => "‖",
             SentenceSign::Delegated => "→",
             SentenceSign::Decided => "●",
@@ -65,6 +67,7 @@ impl SentenceSign {
             SentenceSign::Done => "done",
             SentenceSign::Failed => "failed",
             SentenceSign::Back => "back",
+            SentenceSign::Again => "again",
             SentenceSign::Waits => "waits",
             SentenceSign::Delegated => "delegated",
             SentenceSign::Decided => "decided",
@@ -96,7 +99,7 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
             return Vec::new();
         };
         let text = format!("starts again{}, requested by {by}", with_inputs(&inputs));
-        return vec![EventSentence { place: phase, ..sentence(SentenceSign::Back, tracked, text) }];
+        return vec![EventSentence { place: phase, ..sentence(SentenceSign::Again, tracked, text) }];
     }
     match fact {
         // Where files are looked at first, that is told when the person is asked.
@@ -116,12 +119,13 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
             Command::Claim(_) if tracked.step.role == Role::Group => Vec::new(),
             Command::Claim(_) => told(SentenceSign::Begins, begun(tracked)),
             Command::Report(report) => {
-                let warned = warned(&report.document).map(|text| sentence(SentenceSign::Warned, tracked, text));
+                let warned = warned(&report.document.warnings);
+                let warned = warned.map(|text| sentence(SentenceSign::Warned, tracked, text));
                 warned.into_iter().chain(reported(tracked, &report)).collect()
             }
             Command::Fail(fail) => {
                 // Whoever repairs it in the same session is warned of the same again.
-                let warned = fail.document.as_ref().filter(|_| !is_repaired(tracked)).and_then(warned);
+                let warned = if is_repaired(tracked) { None } else { warned(warnings_of(&fail)) };
                 let warned = warned.map(|text| sentence(SentenceSign::Warned, tracked, text));
                 warned.into_iter().chain(told(SentenceSign::Failed, failed_with(tracked, &fail.failure))).collect()
             }
@@ -140,7 +144,7 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
                 let why = cancel.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
                 told(SentenceSign::Failed, format!("cancelled by {}{why}", cancel.by))
             }
-            Command::Requeue(requeue) => told(SentenceSign::Back, format!("requeued by {}", requeue.by)),
+            Command::Requeue(requeue) => told(SentenceSign::Again, format!("requeued by {}", requeue.by)),
             Command::Acknowledge(acknowledge) if !acknowledge.understood => {
                 told(SentenceSign::Waits, format!("{} does not understand the request", tracked.handoff.terms.to))
             }
@@ -229,10 +233,15 @@ fn or_silence(run: &Run, tracked: &TrackedHandoff) -> String {
     flow::lapses_at(run, tracked).map(|at| format!("; {}", lapses(at))).unwrap_or_default()
 }
 
+/// Returns what is warned of with a failure.
+pub(crate) fn warnings_of(fail: &Fail) -> &[String] {
+    fail.document.as_ref().map_or(&fail.warnings, |document| &document.warnings)
+}
+
 /// Returns what is warned of in a report: by its program first, then by rules.
-pub(crate) fn warned(document: &WrittenDocument) -> Option<String> {
-    let first = brief(document.warnings.first()?);
-    match document.warnings.len() - 1 {
+pub(crate) fn warned(warnings: &[String]) -> Option<String> {
+    let first = brief(warnings.first()?);
+    match warnings.len() - 1 {
         0 => Some(first),
         more => Some(format!("{first} (and {more} more)")),
     }
@@ -395,9 +404,14 @@ fn routed(run: &Run, tracked: &TrackedHandoff, route: &Route) -> Vec<EventSenten
             tell(SentenceSign::Delegated, format!("to {to}: {why}"));
         }
         _ if is_back(run, tracked, &route.to) => {
-            let failed = format!("{} has failed: ", tracked.step.phase);
-            let why = why.strip_prefix(&failed).unwrap_or(&why);
-            let why = why.strip_prefix("REJECTED: ").map_or_else(|| why.to_owned(), |said| format!("rejected: {said}"));
+            // That it has failed is told already; here it is said with what.
+            let failure = tracked.handoff.last_failure.as_ref();
+            let failure = failure.filter(|_| matches!(tracked.handoff.state, State::Failed { .. }));
+            let why = match failure {
+                Some(failure) if failure.code == Code::rejected() => brief(&format!("rejected: {}", failure.message)),
+                Some(failure) if failure.code != Code::stopped() => brief(&failure.in_one_line()),
+                Some(_) | None => why,
+            };
             tell(SentenceSign::Back, format!("to {}: {why}", route.to));
         }
         _ if route.to == HUMAN => tell(SentenceSign::Waits, format!("a person must decide: {why}")),

@@ -3,8 +3,10 @@
 use baton_engine::journal::{Event, Fact};
 use baton_engine::known::CommandAuthor;
 use baton_engine::lifecycle::{Again, Command, Decision, Ending, RefusedCommand, Verdict, readable_claimant};
+use baton_protocol::Hints;
+use baton_protocol::model::Document;
 
-use crate::sentence::{asked_again, left_open, verdicts, warned};
+use crate::sentence::{asked_again, left_open, verdicts, warned, warnings_of};
 use crate::words::with_inputs;
 
 /// Returns who or why; of what cannot be read, that it cannot.
@@ -38,6 +40,20 @@ fn sent_by(author: Option<&CommandAuthor>, told: Option<&str>) -> String {
     }
 }
 
+/// Returns what somebody resolved, in short: of a report, its summary.
+fn gist(resolution: &str) -> String {
+    let summary = match baton_protocol::read(resolution.as_bytes(), Hints::default()).document {
+        Some(Document::Report(report)) => report.summary.clone().or_else(|| report.next?.context),
+        Some(Document::Request(package)) => package.context.and_then(|context| context.summary),
+        Some(Document::Acknowledgment(_)) | None => None,
+    };
+    summary.unwrap_or_else(|| resolution.to_owned())
+}
+
+fn also_warned(warnings: &[String]) -> String {
+    warned(warnings).map(|text| format!("; warned: {text}")).unwrap_or_default()
+}
+
 fn happened(command: &Command) -> String {
     let noted = |by: &str, text: Option<&str>| match text {
         Some(text) => format!("by {by}: {text}"),
@@ -62,15 +78,17 @@ fn happened(command: &Command) -> String {
                 Ending::NeedsReview => "needs review".to_owned(),
                 Ending::NeedsClarification => "needs clarification".to_owned(),
             };
-            let warned = warned(&report.document).map(|text| format!("; warned: {text}"));
-            format!("{ending}{}", warned.unwrap_or_default())
+            format!("{ending}{}", also_warned(&report.document.warnings))
         }
-        Command::Fail(fail) => match fail.again {
-            Again::Policy | Again::AtOnce | Again::NotBefore(_) => fail.failure.to_string(),
-            Again::Repair => format!("{}; repaired in the same session", fail.failure),
-            Again::Fresh => format!("{}; continues in a new session", fail.failure),
-            Again::At(time) => format!("{}; continues at {}", fail.failure, time.strftime("%F %H:%M:%SZ")),
-        },
+        Command::Fail(fail) => {
+            let next = match fail.again {
+                Again::Policy | Again::AtOnce | Again::NotBefore(_) => String::new(),
+                Again::Repair => "; repaired in the same session".to_owned(),
+                Again::Fresh => "; continues in a new session".to_owned(),
+                Again::At(time) => format!("; continues at {}", time.strftime("%F %H:%M:%SZ")),
+            };
+            format!("{}{next}{}", fail.failure, also_warned(warnings_of(fail)))
+        }
         Command::Verify(verify) => match &verify.verdict {
             Verdict::Verified => match (asked_again(verify), left_open(verify)) {
                 (Some(changed), _) => format!("asked again: {changed}"),
@@ -86,7 +104,7 @@ fn happened(command: &Command) -> String {
             Verdict::Refuted { reasons, .. } => format!("refuted: {reasons}"),
         },
         Command::Expire(_) => "a lease, timeout or other time limit expired".to_owned(),
-        Command::Resume(resume) => noted(&resume.by, Some(&resume.resolution)),
+        Command::Resume(resume) => noted(&resume.by, Some(&gist(&resume.resolution))),
         Command::Decide(decide) => {
             let (word, text) = match &decide.decision {
                 Decision::Approve => ("approved", None),

@@ -7,7 +7,6 @@ mod agent_file;
 mod change;
 mod examples;
 mod file_writing;
-mod json_text;
 mod plugin;
 mod record;
 mod sample;

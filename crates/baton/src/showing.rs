@@ -30,6 +30,7 @@ use baton_engine::runs::{DrivenRuns, Runs as _};
 use baton_engine::store::StoreError;
 use baton_protocol::wire::closest;
 use clap::Args;
+use serde_json::Map;
 
 use crate::bound_answers;
 use crate::command_error::{CommandError, Exit};
@@ -148,6 +149,11 @@ impl Show<'_> {
                 }
                 Start::On | Start::Again { .. } => {
                     let run = self.take_up(&driver, &watching, answers.as_deref()).await?;
+                    let given = match &start {
+                        Start::Again { restart, .. } => restart.inputs.clone(),
+                        Start::New(_) | Start::On => Map::new(),
+                    };
+                    self.warn_of_changes(&watching, &run, &given);
                     if let Start::Again { restart, person } = start {
                         let begun = runs.begin_again(self.id, restart, &person.caller()).await;
                         let phase = begun.map_err(|problem| self.not_driven(problem))?;
@@ -196,7 +202,7 @@ impl Show<'_> {
         Ok(scripts)
     }
 
-    /// Takes up a run that was begun before, and tells what of its workflow has changed since.
+    /// Takes up a run that was begun before.
     async fn take_up(
         &self,
         driver: &Driver,
@@ -208,7 +214,6 @@ impl Show<'_> {
         self.refuse_anchor_inside(&run.definition.workspace)?;
         answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
         self.tell(watching, &format!("resume {}", self.id));
-        self.warn_of_changes(watching, &run);
         Ok(run)
     }
 
@@ -305,9 +310,8 @@ impl Show<'_> {
             }
             NoWayBack::Input(_) => CommandError::usage(format!("{}: {why}", self.id))
                 .hint(format!("baton show {} tells what it was given", self.id)),
-            NoWayBack::Begun(_) => {
-                CommandError::try_again(format!("{}: {why}", self.id)).hint("try again when that has come to an end")
-            }
+            NoWayBack::Begun(_) => CommandError::try_again(format!("{}: {why}", self.id))
+                .hint(format!("wait until that run ends, or continue it with baton resume {}", self.id)),
             NoWayBack::NothingFailed { decided: false, phase } => {
                 let outer = phase.split('/').next().unwrap_or(phase);
                 CommandError::no(format!("{}: {why}", self.id)).hint(format!(

@@ -110,6 +110,12 @@ impl WorkflowFolder {
     }
 }
 
+/// Returns the names of what is in a folder; none of one that cannot be read.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
 impl Files for WorkflowFolder {
     fn look(&self, path: &str) -> PathState {
         match fs::metadata(self.folder.join(path)) {
@@ -129,6 +135,14 @@ impl Files for WorkflowFolder {
 
     fn is_in_workspace(&self, path: &str) -> bool {
         self.workspace.join(path).exists()
+    }
+
+    fn names(&self, folder: &str) -> Vec<String> {
+        names(&self.folder.join(folder))
+    }
+
+    fn names_in_workspace(&self, folder: &str) -> Vec<String> {
+        names(&self.workspace.join(folder))
     }
 
     fn nested(&self, path: &str) -> Option<NestedWorkflow> {

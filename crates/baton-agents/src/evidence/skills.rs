@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_engine::evidence::{ExaminedClaim, Scene, Transcript};
+use baton_engine::evidence::{ClaimFinding, ExaminedClaim, Scene, Transcript};
 use baton_protocol::model::Report;
 use baton_protocol::rules::{Rule, skill_missing, skill_unproven};
 use baton_protocol::wire::same_word;
@@ -25,9 +25,12 @@ pub(super) fn examine(scene: &Scene, report: &Report) -> Vec<ExaminedClaim> {
     let listed = |skill: &str| {
         invoked.iter().any(|invoked| same_skill(skill, invoked)) || read.iter().any(|path| is_library(path, skill))
     };
-    let mandatory = mandatory.iter().enumerate().map(|(index, skill)| seen.mandatory(index, skill, listed(skill)));
-    let invoked = invoked.iter().enumerate().map(|(index, skill)| {
-        seen.claimed(seen.calls[0][index], format!("claims to have invoked the skill `{skill}`"))
+    let invoked = invoked.iter().enumerate().filter_map(|(index, skill)| {
+        let claimed = seen.claimed(seen.calls[0][index], format!("claims to have invoked the skill `{skill}`"));
+        // That a mandatory skill is named says the same. What is refuted is told under both rules: each may be allowed alone.
+        let is_told =
+            claimed.verdict != ClaimFinding::Refuted && mandatory.iter().any(|other| same_skill(other, skill));
+        (!is_told).then_some(claimed)
     });
     let read = read.iter().enumerate().map(|(index, skill)| {
         let claim = format!("claims to have read the library skill `{skill}`");
@@ -40,7 +43,8 @@ pub(super) fn examine(scene: &Scene, report: &Report) -> Vec<ExaminedClaim> {
             called => seen.claimed(called, claim),
         }
     });
-    mandatory.chain(invoked).chain(read).collect()
+    let required = mandatory.iter().enumerate().map(|(index, skill)| seen.mandatory(index, skill, listed(skill)));
+    required.chain(invoked).chain(read).collect()
 }
 
 fn spoken(names: &[String]) -> Vec<&str> {

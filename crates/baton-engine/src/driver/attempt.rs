@@ -84,6 +84,8 @@ pub(super) struct TurnFigures {
     pub(super) spent: Option<Spent>,
     /// The skills that were seen.
     pub(super) skills: Option<Vec<String>>,
+    /// What people should know of its program.
+    pub(super) warnings: Vec<String>,
 }
 
 /// How the workspace was before an attempt and when its agent had ended.
@@ -142,8 +144,6 @@ pub(super) enum Happens {
     Session(String),
     /// What has been spent so far.
     Spent(Spent),
-    /// People should know something.
-    Warned(String),
 }
 
 /// Patterns of files that others may change, as they come.
@@ -186,18 +186,14 @@ impl Trial {
             Ok(ended) => ended,
             Err(finished) => return finished,
         };
-        let turn = TurnFigures { spent: ended.spent, skills: ended.skills };
+        let turn = TurnFigures { spent: ended.spent, skills: ended.skills, warnings: heard.warnings };
         // What its turns before this one used was used in this attempt.
         if let Some(skills) = &turn.skills {
             self.scene.skills.get_or_insert_default().extend_from_slice(skills);
         }
         let reply = match ended.end {
             TurnEnd::Answered(reply) => reply,
-            TurnEnd::Failed(failure, after) => {
-                // There is no document that could keep them.
-                heard.warnings.into_iter().for_each(|warning| self.tell(Happens::Warned(warning)));
-                return self.failed(failure, None, (turn, after)).await;
-            }
+            TurnEnd::Failed(failure, after) => return self.failed(failure, None, (turn, after)).await,
         };
         self.scene.transcript.clone_from(&reply.transcript);
         let acknowledgment = match self.acknowledged(&reply, heard.acknowledgment.as_ref()) {
@@ -205,14 +201,18 @@ impl Trial {
             Err(finished) => return finished,
         };
         let warned = |mut document: WrittenDocument| {
-            document.warnings = heard.warnings.iter().chain(&*document.warnings).cloned().collect();
+            document.warnings = turn.warnings.iter().chain(&*document.warnings).cloned().collect();
             document
         };
         match self.judged(&reply) {
-            Ok((understood, document)) => self.answered(understood, warned(document), acknowledgment, turn).await,
+            Ok((understood, document)) => {
+                let document = warned(document);
+                self.answered(understood, document, acknowledgment, turn).await
+            }
             Err(refused) => {
                 let (failure, document) = *refused;
-                self.failed(failure, Some(warned(document)), (turn, AfterFailure::Policy)).await
+                let document = warned(document);
+                self.failed(failure, Some(document), (turn, AfterFailure::Policy)).await
             }
         }
     }

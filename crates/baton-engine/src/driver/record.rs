@@ -104,7 +104,7 @@ fn record_answer(
         Answer::Ended(ending) => ending.clone(),
         Answer::Failed(failure) => {
             let failure = repeated(&draft.run, id, failure.clone());
-            let TurnFigures { spent, skills } = answered.turn.clone();
+            let TurnFigures { spent, skills, .. } = answered.turn.clone();
             let (document, changed) = (Some(document), answered.changed.clone());
             let fail = Fail { document, changed, spent, skills, ..Fail::new(fence, failure, dice) };
             return draft.apply(id, Command::Fail(fail));
@@ -146,8 +146,12 @@ fn failed_turn(draft: &Draft, id: &HandoffId, fail: Fail, turn: TurnFigures, aft
     };
     let counts = matches!(again, Again::Policy | Again::NotBefore(_));
     let failure = if counts { repeated(&draft.run, id, fail.failure) } else { fail.failure };
-    let TurnFigures { spent, skills } = turn;
-    Command::Fail(Fail { failure, spent, skills, again, ..fail })
+    let TurnFigures { spent, skills, mut warnings } = turn;
+    if fail.document.is_some() {
+        // It has them itself.
+        warnings.clear();
+    }
+    Command::Fail(Fail { failure, warnings, spent, skills, again, ..fail })
 }
 
 /// Returns whether what was wrong with a report is repaired in the session that wrote it.

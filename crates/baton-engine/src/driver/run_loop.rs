@@ -95,8 +95,6 @@ pub(super) struct RunLoop<'d> {
     pub(super) spent: BTreeMap<HandoffId, (Fence, Spent)>,
     /// When that was written down last.
     pub(super) spending_written: Option<Timestamp>,
-    /// What people were warned of.
-    pub(super) warned: BTreeSet<String>,
     pub(super) asked: BTreeMap<HandoffId, QuestionState>,
     pub(super) stop: channel::Receiver<bool>,
     pub(super) races: u32,
@@ -159,7 +157,6 @@ impl<'d> RunLoop<'d> {
             missed: BTreeSet::new(),
             spent: BTreeMap::new(),
             spending_written: None,
-            warned: BTreeSet::new(),
             asked: BTreeMap::new(),
             stop,
             races: 0,

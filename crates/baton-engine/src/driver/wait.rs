@@ -105,13 +105,6 @@ impl RunLoop<'_> {
             Happens::PickedUp => drop(self.lying.remove(&handoff)),
             Happens::Session(id) => self.results.push((handoff, fence, Finished::Session(id))),
             Happens::Spent(spent) => self.take_spent(handoff, fence, spent),
-            Happens::Warned(warning) => {
-                let note = format!("{handoff}: {warning}");
-                // An agent that goes on in its session says so again.
-                if self.warned.insert(note.clone()) {
-                    self.driver.audience.hear(&self.run, &News::Note(&note));
-                }
-            }
         }
     }
 }

@@ -90,7 +90,7 @@ pub enum NoWayBack {
     #[error(transparent)]
     Input(#[from] InputFault),
     /// Somebody has just let it begin again from another phase.
-    #[error("it is beginning again from `{0}` already")]
+    #[error("already restarted from `{0}`")]
     Begun(String),
     /// It goes on, or is done.
     #[error(transparent)]

@@ -22,7 +22,7 @@ pub(super) fn what_failed(run: &Run, about: &TrackedHandoff) -> Vec<Note> {
 /// What a report says to the agent that must do the work again.
 pub(super) fn told(report: &Report) -> String {
     let context = context(report).map(str::to_owned);
-    let verdict = report.verdict.as_ref().map(|verdict| format!("Verdict: {verdict}"));
+    let verdict = report.verdict.as_ref().map(|verdict| format!("verdict: {verdict}"));
     // What the members of a group said is handed over by themselves.
     let found =
         report.findings.as_ref().filter(|findings| !matches!(findings, PhaseFindings::Parallel(_))).map(|findings| {

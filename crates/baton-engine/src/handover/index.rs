@@ -20,7 +20,7 @@ pub(crate) fn index(run: &Run, receiver: &TrackedHandoff) -> Option<Handover> {
     sheet.list("open questions", questions.map(|(by, open)| format!("{} ({by})", super::text::open_question(open))));
     let text = sheet.into_text();
     let (label, file) = ("earlier in this run".to_owned(), Some(format!("{}.earlier.md", place(run, receiver))));
-    (!text.is_empty()).then_some(Handover { label, text, file })
+    (!text.is_empty()).then_some(Handover { label, from: None, text, file })
 }
 
 /// Returns the latest visit of every phase that can be seen from a step: its neighbours, and those of the groups around.

@@ -25,6 +25,8 @@ pub struct Fail {
     pub failure: Failure,
     /// What was reported beyond that.
     pub document: Option<WrittenDocument>,
+    /// What people should know of the program that worked, where there is no document that could say it.
+    pub warnings: Vec<String>,
     /// A random number between 0 and 1, for the jitter of the policy.
     pub dice: f64,
     /// Files that had changed since the attempt began, as far as somebody looked.
@@ -61,8 +63,9 @@ pub enum Again {
 impl Fail {
     /// Makes a failure of which nothing else is known.
     pub fn new(fence: Fence, failure: Failure, dice: f64) -> Fail {
-        let (document, changed, spent, skills, again, author) = (None, Vec::new(), None, None, Again::Policy, None);
-        Fail { fence, failure, document, dice, changed, spent, skills, again, author }
+        let (document, spent, skills, again, author) = (None, None, None, Again::Policy, None);
+        let (warnings, changed) = (Vec::new(), Vec::new());
+        Fail { fence, failure, document, warnings, dice, changed, spent, skills, again, author }
     }
 
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {

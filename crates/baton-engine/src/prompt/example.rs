@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::{Briefing, ReportTo};
 use crate::answer::is_called_reviewer;
-use crate::overlap::overlap;
+use crate::overlap::{covers, overlap};
 
 /// A time for requests that have none. Not midnight: that would look invented.
 const SOME_TIME: &str = "2026-03-14T09:26:53Z";
@@ -102,6 +102,11 @@ pub(super) fn output_directory<'a>(briefing: &Briefing<'a>) -> Option<&'a str> {
     briefing.writes.is_none_or(is_covered).then_some(folder)
 }
 
+/// Returns whether the phase may write a file.
+fn may_write(briefing: &Briefing<'_>, file: &str) -> bool {
+    briefing.writes.is_none_or(|patterns| patterns.iter().any(|pattern| covers(pattern, file)))
+}
+
 /// A piece of work that could have been done in this phase.
 struct Work<'a> {
     briefing: &'a Briefing<'a>,
@@ -132,7 +137,7 @@ impl<'a> Work<'a> {
 
     /// What the blocks and the native form say; each takes what it knows.
     fn block_report(&self) -> Report {
-        let directory = Some(self.briefing.output_directory).filter(|folder| !folder.is_empty()).unwrap_or(".");
+        let directory = output_directory(self.briefing).unwrap_or(".");
         Report {
             id: self.briefing.request.id.clone(),
             from: Some(self.agent()),
@@ -175,7 +180,9 @@ impl<'a> Work<'a> {
     fn mailbox_report(&self) -> Report {
         let request = self.briefing.request;
         let wanted = request.expectations.as_ref();
+        // A destination with a blank to fill in is not a path yet.
         let destination = wanted.and_then(|wanted| wanted.destination.clone());
+        let destination = destination.filter(|path| is_plain(path) && may_write(self.briefing, path));
         let kind = wanted.and_then(|wanted| wanted.output.clone());
         let mut validation = Map::from_iter([("status".to_owned(), Value::from("passed"))]);
         validation.extend(self.verification());
@@ -188,8 +195,7 @@ impl<'a> Work<'a> {
             outcome: Some(Outcome::Complete),
             output: Some(Output {
                 artifact_id: Some(format!("{}-1", self.name)),
-                // A destination with a blank to fill in is not a path yet.
-                artifact_path: destination.filter(|path| is_plain(path)).or_else(|| self.path.clone()),
+                artifact_path: destination.or_else(|| self.path.clone()),
                 artifact_type: Some(kind.unwrap_or_else(|| self.name.to_owned())),
                 schema_compliance: Some("valid".to_owned()),
             }),
@@ -273,28 +279,25 @@ fn task_phase(request: &Request) -> TaskPhase {
     said.or_else(told).unwrap_or(TaskPhase::Write)
 }
 
-/// Returns a file that the agent is to make: the deliverable, one of those that it may change, or one in its output.
+/// Returns a file that the agent is to make, where it may: the deliverable, one of those that it may change, or one in its
+/// output. Without a place of its own the file lies anywhere.
 fn path(briefing: &Briefing<'_>, name: &str) -> Option<String> {
     let ending = if briefing.dialect == Dialect::Mailbox { "json" } else { "md" };
     let deliverable = briefing.request.expectations.as_ref().and_then(|wanted| wanted.deliverable.as_deref());
     let words = deliverable.unwrap_or_default().split([' ', ',', ';', '`', '"', '(', ')']);
-    let named = || words.map(|word| word.trim_end_matches('.')).find(|word| is_plain(word) && is_file(word));
+    let named = words.map(|word| word.trim_end_matches('.')).filter(|word| is_plain(word) && is_file(word));
     let patterns = briefing.writes.unwrap_or_default();
-    let plain = || patterns.iter().map(String::as_str).find(|pattern| is_plain(pattern) && is_file(pattern));
-    let in_output = || {
-        let folder = output_directory(briefing)?.trim_end_matches('/');
+    let plain = patterns.iter().map(String::as_str).filter(|pattern| is_plain(pattern) && is_file(pattern));
+    let in_output = output_directory(briefing).map(|folder| {
+        let folder = folder.trim_end_matches('/');
         // Artifacts are named relative to the workspace, whatever the folder is.
         let inside = !(folder.is_empty() || folder == "." || folder.starts_with('/'));
-        Some(if inside { format!("{folder}/{name}.{ending}") } else { format!("{name}.{ending}") })
-    };
-    let fits = || patterns.iter().find_map(|pattern| fitting(pattern));
-    if briefing.writes.is_some_and(<[String]>::is_empty) {
-        return None;
-    }
-    named().or_else(plain).map(str::to_owned).or_else(in_output).or_else(fits).or_else(|| {
-        // Without a place of its own the file lies anywhere.
-        briefing.writes.is_none().then(|| format!("{name}.{ending}"))
-    })
+        if inside { format!("{folder}/{name}.{ending}") } else { format!("{name}.{ending}") }
+    });
+    let fits = patterns.iter().filter_map(|pattern| fitting(pattern));
+    let anywhere = format!("{name}.{ending}");
+    let mut places = named.chain(plain).map(str::to_owned).chain(in_output).chain(fits).chain([anywhere]);
+    places.find(|path| may_write(briefing, path))
 }
 
 /// Makes a path that fits a pattern, such as `src/<file>` for `src/**` and `docs/<file>.md` for `docs/*.md`.

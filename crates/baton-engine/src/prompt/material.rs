@@ -10,7 +10,7 @@ use super::{Briefing, ReportTo};
 use crate::failure::Failure;
 use crate::handoff::{About, Note};
 use crate::handover::{Handover, artifact, decision, open_question};
-use crate::step::{CHECK, GROUP};
+use crate::step::GROUP;
 
 /// A clean text of somebody else, with its origin.
 #[derive(Debug, Clone)]
@@ -196,10 +196,9 @@ fn members(briefing: &Briefing<'_>, fence: PromptFence<'_>) -> Vec<Piece> {
 fn said(note: &Note, fence: PromptFence<'_>, briefing: &Briefing<'_>) -> SaidSince {
     let from = fence.origin(&note.from);
     let (about, title, meaning) = match note.about {
-        // How many passed stands in Baton's words; what must change, its members say.
+        // What must change, its members say.
         About::Feedback if note.from == GROUP => {
-            let passed = fence.origin(note.text.split(['\n', ';']).next().unwrap_or_default());
-            let meaning = format!("The work did not pass ({passed}). Who asked for changes has said below which.");
+            let meaning = "The work did not pass. Who asked for changes has said below which.".to_owned();
             return SaidSince { about: "feedback", from, meaning, piece: None };
         }
         About::Refuted => ("refuted", "what is wrong", "Your last report was not accepted:".to_owned()),
@@ -239,14 +238,10 @@ fn said(note: &Note, fence: PromptFence<'_>, briefing: &Briefing<'_>) -> SaidSin
     SaidSince { about, from, meaning, piece }
 }
 
-/// Returns whether somebody's handover has all that a note of the same agent says.
+/// Returns whether somebody's handover has all that a note of the same agent or check says.
 fn is_handed_over(note: &Note, briefing: &Briefing<'_>) -> bool {
-    let by = format!(" by {}", note.from);
-    // A check has no agent that its handover could be by.
-    let is_theirs = |label: &str| label.ends_with(&by) || note.from == CHECK && label.starts_with("the check ");
-    let mut theirs = briefing.handovers.iter().filter(|handover| is_theirs(&handover.label));
-    let lines = || note.text.lines().map(|line| line.trim_start_matches("Verdict: ").trim());
-    theirs.any(|handover| lines().all(|line| handover.text.contains(line)))
+    let mut theirs = briefing.handovers.iter().filter(|handover| handover.from.as_ref() == Some(&note.from));
+    theirs.any(|handover| note.text.lines().all(|line| handover.text.contains(line.trim())))
 }
 
 /// Returns whether every fact of the request, such as what a check wrote, stands in what was handed over.

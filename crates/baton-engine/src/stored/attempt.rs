@@ -116,6 +116,8 @@ pub(super) struct StoredFail<'s> {
     fence: Fence,
     failure: StoredFailure<'s>,
     document: Option<StoredWritten<'s>>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    warnings: Cow<'s, [String]>,
     #[serde(serialize_with = "finite")]
     dice: f64,
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
@@ -358,11 +360,12 @@ impl From<StoredEnding<'_>> for Ending {
 
 impl<'s> From<&'s Fail> for StoredFail<'s> {
     fn from(fail: &'s Fail) -> Self {
-        let Fail { fence, failure, document, dice, changed, spent, skills, again, author } = fail;
+        let Fail { fence, failure, document, warnings, dice, changed, spent, skills, again, author } = fail;
         StoredFail {
             fence: *fence,
             failure: failure.into(),
             document: document.as_ref().map(StoredWritten::from),
+            warnings: warnings.into(),
             dice: *dice,
             changed: changed.into(),
             spent: spent.map(StoredSpent::from),
@@ -382,11 +385,12 @@ impl<'s> From<&'s Fail> for StoredFail<'s> {
 
 impl From<StoredFail<'_>> for Fail {
     fn from(stored: StoredFail<'_>) -> Self {
-        let StoredFail { fence, failure, document, dice, changed, spent, skills, again, author } = stored;
+        let StoredFail { fence, failure, document, warnings, dice, changed, spent, skills, again, author } = stored;
         Fail {
             fence,
             failure: failure.into(),
             document: document.map(WrittenDocument::from),
+            warnings: warnings.into_owned(),
             dice,
             changed: changed.into_owned(),
             spent: spent.map(Spent::from),

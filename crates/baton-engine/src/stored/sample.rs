@@ -213,6 +213,7 @@ pub(super) fn facts() -> Vec<Fact> {
         report(Ending::NeedsClarification),
         Command::Fail(Fail {
             document: Some(written()),
+            warnings: several("warning"),
             changed: several("changed"),
             spent: Some(spent()),
             skills: Some(several("skills")),

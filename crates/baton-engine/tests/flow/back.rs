@@ -32,7 +32,7 @@ fn failed_check_goes_back_to_the_agent_before_with_what_failed() {
          test.2 -> end
          completed",
     );
-    assert_eq!(play.notes("build.2"), ["Failure by check: Verdict: failed\nThe check failed: exit 1."]);
+    assert_eq!(play.notes("build.2"), ["Failure by check: verdict: failed\nThe check failed: exit 1."]);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn failed_check_goes_to_the_phase_that_it_names() {
          test.2 -> end
          completed",
     );
-    assert_eq!(play.notes("repair.1"), ["Failure by check: Verdict: failed\nThe check failed: exit 1."]);
+    assert_eq!(play.notes("repair.1"), ["Failure by check: verdict: failed\nThe check failed: exit 1."]);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn reviewer_who_wants_changes_sends_it_back_and_it_comes_forward_again() {
          ship.1 -> end
          completed",
     );
-    assert_eq!(play.notes("build.2"), ["Feedback by rev: Verdict: CHANGES_REQUESTED\nNo tests."]);
+    assert_eq!(play.notes("build.2"), ["Feedback by rev: verdict: CHANGES_REQUESTED\nNo tests."]);
     assert_eq!(play.find("review.2").asked().unwrap().context.as_ref().unwrap().summary.as_deref(), Some("second"));
 }
 

@@ -156,7 +156,7 @@ fn note_at_a_limit_reaches_the_next_agent() {
         .tell("review?limit", [Act::Decides(revise, Some("Leave the names alone."))])
         .play();
     let notes = play.notes("build.2");
-    assert_eq!(notes[0], "Feedback by rev: Verdict: CHANGES_REQUESTED\nAgain.");
+    assert_eq!(notes[0], "Feedback by rev: verdict: CHANGES_REQUESTED\nAgain.");
     assert_eq!(notes[1], "Feedback by ana: Leave the names alone.");
 }
 

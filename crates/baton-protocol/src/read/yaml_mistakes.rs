@@ -133,7 +133,9 @@ impl<'t> Spot<'t> {
             );
         }
         if matches!(first, '–' | '—') {
-            return Some(Trouble::new(format!("`{first}` is no hyphen"), span).help("begin an item with `- `"));
+            return Some(
+                Trouble::new(format!("`{first}` is a dash, not a hyphen"), span).help("begin an item with `- `"),
+            );
         }
         if let Some(name) = key.strip_prefix('-')
             && is_name(name)

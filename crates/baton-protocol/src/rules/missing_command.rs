@@ -3,15 +3,15 @@
 use super::RuleFindings;
 use crate::surroundings::PathState;
 use crate::wire::join;
-use crate::workflow::{CommandLine, Files, Profile, WorkflowCase, is_interpreter};
+use crate::workflow::{CommandLine, Files, Profile, WorkflowCase, is_interpreter, meant};
 
 rule! {
     /// ## What it checks
     /// Whether the programs that a workflow file names without a path, in commands that are lists and by `profile`, can
     /// be found on this machine. Only paths that begin with `./` or `../` are relative to the workflow file. A program
     /// or an argument such as `agents/developer.sh` means a file in the workspace; the rule warns if it exists next to
-    /// the workflow file instead. It also warns if the script of an agent exists in neither place. Commands that are text
-    /// for the shell are not checked.
+    /// the workflow file instead. It also warns if the script of an agent exists in neither place. Of commands that are
+    /// text for the shell only the first word is checked, and only if it is nearly the path of a file in the workspace.
     ///
     /// It is a warning: the workflow may run on another machine.
     ///
@@ -42,8 +42,9 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
         }
     }
     for (pointer, command) in case.commands() {
-        if let CommandLine::Program(words) = command {
-            judge_paths(files, &pointer, words, findings);
+        match command {
+            CommandLine::Program(words) => judge_paths(files, &pointer, words, findings),
+            CommandLine::Shell(text) => judge_text(files, &pointer, text, findings),
         }
     }
     for (name, agent) in case.workflow.agents.iter() {
@@ -99,10 +100,28 @@ fn judge_script(files: &dyn Files, pointer: &str, words: &[String], findings: &m
         _ => return,
     };
     if !is_found(script) {
-        findings.add(
-            &format!("{pointer}/{index}"),
-            format!("`{script}` does not exist in the workspace"),
-            "start the script itself, with its path from the folder of the workflow file: `[./agents/developer.sh]`",
-        );
+        let here = meant(script, |folder| files.names_in_workspace(folder));
+        let beside = || meant(script, |folder| files.names(folder)).map(|path| format!("./{}", path.trim_start_matches("./")));
+        let help = match here.or_else(|| beside().filter(|_| index == 0)) {
+            Some(path) => format!("did you mean `{path}`?"),
+            None => {
+                let path = beside().unwrap_or_else(|| "./agents/developer.sh".to_owned());
+                format!("start the script itself, with its path from the folder of the workflow file: `[{path}]`")
+            }
+        };
+        findings.add(&format!("{pointer}/{index}"), format!("`{script}` does not exist in the workspace"), help);
+    }
+}
+
+/// Warns of a text for the shell that begins with a path which nothing is at, while something of nearly that name is there.
+fn judge_text(files: &dyn Files, pointer: &str, text: &str, findings: &mut RuleFindings<'_>) {
+    let program = text.split_whitespace().next().unwrap_or_default();
+    let is_path = program.contains('/') && !program.contains(['$', '`', '"', '\'', '*', '=', ';', '&', '|', '(', '>', '<']);
+    if !is_path || files.is_in_workspace(program) {
+        return;
+    }
+    if let Some(path) = meant(program, |folder| files.names_in_workspace(folder)) {
+        let message = format!("`{program}` does not exist in the workspace");
+        findings.add(pointer, message, format!("did you mean `{path}`?"));
     }
 }

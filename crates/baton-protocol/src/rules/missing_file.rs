@@ -3,7 +3,7 @@
 use super::RuleFindings;
 use crate::surroundings::PathState;
 use crate::wire::join;
-use crate::workflow::{WorkflowCase, CommandLine, Files};
+use crate::workflow::{CommandLine, Files, WorkflowCase, meant};
 
 rule! {
     /// ## What it checks
@@ -35,13 +35,18 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
         let Some(program) = words.first().filter(|program| is_path(program)) else { continue };
         if !files.has_program(program) {
             let (message, help) = match files.look(program) {
-                PathState::File { .. } => {
-                    (format!("`{program}` is not executable"), "make it so with `chmod +x`, or start it with its interpreter")
-                }
-                _ if is_several_words(files, program) => {
-                    (format!("the program `{program}` does not exist"), "each argument is an item of its own: `[./agent.sh, --fast]`")
-                }
-                _ => (format!("the program `{program}` does not exist"), "`./` means the folder of the workflow file"),
+                PathState::File { .. } => (
+                    format!("`{program}` is not executable"),
+                    "make it so with `chmod +x`, or start it with its interpreter".to_owned(),
+                ),
+                _ if is_several_words(files, program) => (
+                    format!("the program `{program}` does not exist"),
+                    "each argument is an item of its own: `[./agent.sh, --fast]`".to_owned(),
+                ),
+                _ => (
+                    format!("the program `{program}` does not exist"),
+                    near(files, program).unwrap_or_else(|| "`./` means the folder of the workflow file".to_owned()),
+                ),
             };
             findings.add(&format!("{pointer}/0"), message, help);
         }
@@ -49,6 +54,11 @@ fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     for (pointer, path, want) in named(case) {
         judge(files, &pointer, &path, want, findings);
     }
+}
+
+/// Returns the advice to write the name of a file that is there.
+fn near(files: &dyn Files, path: &str) -> Option<String> {
+    meant(path, |folder| files.names(folder)).map(|path| format!("did you mean `{path}`?"))
 }
 
 /// Returns whether a program is named together with its arguments.
@@ -103,6 +113,9 @@ fn judge(files: &dyn Files, pointer: &str, path: &str, want: Want, findings: &mu
             "can be read" => format!("`{path}` cannot be read"),
             what => format!("there should be {what} at `{path}`"),
         };
-        findings.add(pointer, message, "paths are relative to the folder of the workflow file");
+        // What is beside the workflow file may be named without its folder.
+        let near = if path.contains('/') { near(files, path) } else { near(files, &format!("./{path}")) };
+        let help = near.unwrap_or_else(|| "paths are relative to the folder of the workflow file".to_owned());
+        findings.add(pointer, message, help);
     }
 }

@@ -93,6 +93,14 @@ fn fault(case: &WorkflowCase<'_>, reference: &Reference, step: Option<usize>, it
     }
 }
 
+/// Returns whether a name has a value at a place, and is not what the template engine brings along.
+pub(super) fn has_value(case: &WorkflowCase<'_>, reference: &Reference, step: Option<usize>) -> bool {
+    let items = step.map_or_else(|| all_items(case), |step| items(case, step));
+    let root = reference[0].as_str();
+    let is_variable = ["inputs", "phases", "run"].contains(&root) && reference.len() > 1;
+    (is_variable || items.contains(&root)) && fault(case, reference, step, &items).is_none()
+}
+
 fn unknown_name(name: &str, with_phases: bool, items: &[&str]) -> (String, String) {
     let mut known: Vec<&str> = items.to_vec();
     known.extend(with_phases.then_some("phases"));

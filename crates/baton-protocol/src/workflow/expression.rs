@@ -1,7 +1,9 @@
 //! Expressions and templates of a workflow file: whether they can be read, and which names they use.
 
+mod braces;
 mod words;
 
+pub use braces::single_braces;
 pub use words::{OWN_FILTERS, other_operator, unknown_word};
 
 use std::fmt;

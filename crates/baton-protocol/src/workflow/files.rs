@@ -2,6 +2,7 @@
 
 use super::Workflow;
 use crate::surroundings::PathState;
+use crate::wire::closest;
 
 /// The files that a workflow file refers to.
 pub trait Files {
@@ -11,6 +12,12 @@ pub trait Files {
     /// Returns whether something exists at a path, relative to the workspace.
     fn is_in_workspace(&self, path: &str) -> bool;
 
+    /// Returns the names of what is in a folder, which is named as in `look`.
+    fn names(&self, folder: &str) -> Vec<String>;
+
+    /// Returns the names of what is in a folder of the workspace.
+    fn names_in_workspace(&self, folder: &str) -> Vec<String>;
+
     /// Returns whether there is a program that can be started: a path as in `look`, or a name that is searched for.
     fn has_program(&self, program: &str) -> bool;
 
@@ -19,6 +26,14 @@ pub trait Files {
 
     /// Reads the workflow at a path as in `look`; nothing if there is no file.
     fn nested(&self, path: &str) -> Option<NestedWorkflow>;
+}
+
+/// Returns the path that somebody may mean who names one that is not there: a file of nearly the same name in the same folder.
+pub fn meant(path: &str, names: impl FnOnce(&str) -> Vec<String>) -> Option<String> {
+    let (folder, name) = path.rsplit_once('/')?;
+    let names = names(if folder.is_empty() { "/" } else { folder });
+    let close = closest(name, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
+    (close != name).then(|| format!("{folder}/{close}"))
 }
 
 /// Returns whether a program runs the script that its first argument names, such as `sh` or `python3`.

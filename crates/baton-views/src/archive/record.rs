@@ -78,11 +78,14 @@ fn report(fact: &Fact) -> Option<Map<String, Value>> {
             (told, &report.author)
         }
         Fact::Happened(Command::Fail(fail)) => {
-            let told = object([
+            let mut told = object([
                 ("ending", "failed".into()),
                 ("failure", json!({ "code": fail.failure.code.as_str(), "message": fail.failure.text() })),
                 ("report", fail.document.as_ref().map(document).into()),
             ]);
+            if !fail.warnings.is_empty() {
+                told.insert("warnings".to_owned(), fail.warnings.clone().into());
+            }
             (told, &fail.author)
         }
         Fact::Refused(refused) => {

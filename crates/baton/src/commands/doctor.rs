@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use crate::clock::SteadyClock;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
+use crate::render::columns;
 use crate::render::sheet::{Paint, Tint, wrapped};
 use crate::running::launcher;
 use crate::store::{Access, Session, StoreOptions};
@@ -231,10 +232,26 @@ fn as_lines(signs: &[Sign], paint: Paint) -> String {
 /// How far the texts are indented.
 const INDENT: usize = 15;
 
-/// Breaks a text at its spaces where a terminal ends, so that it goes on below itself.
+/// Breaks a text where a terminal ends, at its spaces or within a long path, so that it goes on below itself.
 fn beside(text: &str, indent: usize, paint: Paint) -> String {
-    let room = paint.terminal.map_or(usize::MAX, |columns| columns.saturating_sub(indent));
-    wrapped(&printable(text), room).join(&format!("\n{}", " ".repeat(indent)))
+    let Some(columns) = paint.terminal else { return printable(text) };
+    let room = columns.saturating_sub(indent);
+    let lines = wrapped(&printable(text), room).into_iter().flat_map(|line| broken_path(line, room));
+    lines.collect::<Vec<_>>().join(&format!("\n{}", " ".repeat(indent)))
+}
+
+/// Breaks a line that is too long because of a path behind the slashes of that.
+fn broken_path(line: String, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for part in line.split_inclusive('/') {
+        let last = lines.last_mut().expect("there is one");
+        if !last.is_empty() && columns::width(last) + columns::width(part) > room {
+            lines.push(part.to_owned());
+        } else {
+            last.push_str(part);
+        }
+    }
+    lines
 }
 
 fn as_json(signs: &[Sign], exit: Exit) -> Value {

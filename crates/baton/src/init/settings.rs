@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use clap::ValueEnum;
-use serde_json::{Value, json};
+use jsonc_parser::cst::{CstContainerNode, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
+use jsonc_parser::{ParseOptions, json, parse_to_value};
 
 use super::change::FileChange;
 use super::file_writing::refused;
 use super::record::InitRecord;
-use super::{json_text, made, plugin, read, stays, without};
+use super::{made, plugin, read, stays, without};
 use crate::command_error::CommandError;
 
 /// How long a hook may take, in seconds: the commands of `verify` run in it.
@@ -87,10 +88,10 @@ impl CodingAgent {
     }
 
     /// Returns what is in the settings for one event.
-    fn group(self, matcher: Option<&str>) -> Value {
+    fn group(self, matcher: Option<&str>) -> CstInputValue {
         // Gemini CLI counts in milliseconds.
         let timeout = if self == CodingAgent::Gemini { HOOK_SECONDS * 1000 } else { HOOK_SECONDS };
-        let hook = json!({ "type": "command", "command": self.command(), "timeout": timeout });
+        let hook = json!({ "type": "command", "command": (self.command()), "timeout": timeout });
         match matcher {
             Some(matcher) => json!({ "matcher": matcher, "hooks": [hook] }),
             None => json!({ "hooks": [hook] }),
@@ -108,29 +109,16 @@ impl CodingAgent {
                     .hint("give it another name: OpenCode reads every file of the folder")),
             };
         }
-        let (mark, given) = unmarked(before.as_deref().unwrap_or_default());
-        let is_blank = given.trim().is_empty();
-        let mut text = if is_blank { "{}" } else { given }.to_owned();
-        self.check(&path, &text)?;
-        if parsed(&text)["hooks"].is_null() {
-            // `null` says nothing.
-            text = json_text::remove_member(&text, &[], "hooks");
-            text = json_text::add_member(&text, &[], "hooks", &json!({}));
-        }
+        let settings = self.parsed(&path, before.as_deref().unwrap_or_default())?;
+        // `null` says nothing.
+        let hooks = settings.object_value_or_set().object_value_or_set("hooks");
         for (event, matcher) in self.events() {
-            let settings = parsed(&text);
-            let groups = &settings["hooks"][*event];
-            if groups.as_array().is_some_and(|groups| groups.iter().any(|group| self.has_ours(group))) {
-                continue;
-            }
-            if groups.is_array() {
-                text = json_text::add_element(&text, &["hooks", event], &self.group(*matcher));
-            } else {
-                text = json_text::remove_member(&text, &["hooks"], event);
-                text = json_text::add_member(&text, &["hooks"], event, &json!([self.group(*matcher)]));
+            let groups = hooks.array_value_or_set(event);
+            if !groups.elements().iter().any(|group| self.has_ours(group)) {
+                groups.append(self.group(*matcher));
             }
         }
-        let text = if is_blank { format!("{mark}{text}\n") } else { format!("{mark}{text}") };
+        let text = format!("{}{settings}", mark_of(before.as_deref().unwrap_or_default()));
         Ok(made(project, &path, before, text))
     }
 
@@ -145,47 +133,42 @@ impl CodingAgent {
         // A text of before that has our hooks is from another time.
         let clean = |text: &&str| self.without_ours(&path, text).is_ok_and(|rest| rest.is_none());
         let rest = record.text_before(&path, &now).filter(clean).map_or(rest, str::to_owned);
-        let is_empty = unmarked(&rest).1.trim().is_empty() || parsed(&rest) == json!({});
+        // A comment is somebody's, too.
+        let left: String = rest[mark_of(&rest).len()..].split_whitespace().collect();
+        let is_empty = matches!(left.as_str(), "" | "{}");
         let rest = (!is_empty || stays(project, &path, record)).then_some(rest);
         Ok(Some(without(&path, now, rest, record)))
     }
 
     /// Returns settings without the hooks; `None` if they have none.
     fn without_ours(self, path: &str, text: &str) -> Result<Option<String>, CommandError> {
-        let (mark, given) = unmarked(text);
-        if given.trim().is_empty() {
+        let settings = self.parsed(path, text)?;
+        let ours = self.our_groups(&settings);
+        if ours.is_empty() {
             return Ok(None);
         }
-        self.check(path, given)?;
-        let mut rest = given.to_owned();
-        for (event, _) in self.events() {
-            rest = self.without_event(rest, event);
+        for group in ours {
+            self.remove_ours(group);
         }
-        if rest == given {
-            return Ok(None);
+        if let Some(hooks) = hooks_of(&settings).filter(|hooks| hooks.properties().is_empty()) {
+            hooks.parent().into_iter().for_each(CstContainerNode::remove);
         }
-        if parsed(&rest)["hooks"] == json!({}) {
-            rest = json_text::remove_member(&rest, &[], "hooks");
-        }
-        Ok(Some(format!("{mark}{rest}")))
+        Ok(Some(format!("{}{settings}", mark_of(text))))
     }
 
-    fn without_event(self, mut text: String, event: &str) -> String {
-        loop {
-            let settings = parsed(&text);
-            let groups = settings["hooks"][event].as_array().cloned().unwrap_or_default();
-            let Some(index) = groups.iter().position(|group| self.has_ours(group)) else { return text };
-            let hooks = groups[index]["hooks"].as_array().cloned().unwrap_or_default();
-            let others = hooks.iter().filter(|hook| !self.is_ours(hook)).count();
-            text = match (others, groups.len()) {
-                // Somebody has put another hook beside ours.
-                (1.., _) => {
-                    let ours = hooks.iter().position(|hook| self.is_ours(hook)).unwrap_or_default();
-                    json_text::remove_element(&text, &["hooks", event, &index.to_string(), "hooks"], ours)
-                }
-                (0, 1) => json_text::remove_member(&text, &["hooks"], event),
-                (0, _) => json_text::remove_element(&text, &["hooks", event], index),
-            };
+    /// Removes our hook from a group, and what is empty without it.
+    fn remove_ours(self, group: CstNode) {
+        let hooks = hooks_in(&group);
+        let (ours, others): (Vec<_>, Vec<_>) = hooks.into_iter().partition(|hook| self.is_ours(hook));
+        if !others.is_empty() {
+            // Somebody has put another hook beside ours.
+            ours.into_iter().for_each(CstNode::remove);
+            return;
+        }
+        let groups = group.parent();
+        group.remove();
+        if let Some(groups) = groups.filter(|groups| groups.children_exclude_trivia_and_tokens().is_empty()) {
+            groups.parent().into_iter().for_each(CstContainerNode::remove);
         }
     }
 
@@ -195,31 +178,41 @@ impl CodingAgent {
         if self == CodingAgent::Opencode {
             return Ok(plugin::is_ours(&text));
         }
-        let has_ours = |(event, _): &(&str, Option<&str>)| {
-            let groups = parsed(&text)["hooks"][*event].as_array().cloned().unwrap_or_default();
-            groups.iter().any(|group| self.has_ours(group))
-        };
-        Ok(self.events().iter().any(has_ours))
+        Ok(self.parsed(self.file(), &text).is_ok_and(|settings| !self.our_groups(&settings).is_empty()))
     }
 
-    fn has_ours(self, group: &Value) -> bool {
-        group["hooks"].as_array().is_some_and(|hooks| hooks.iter().any(|hook| self.is_ours(hook)))
+    /// Returns the groups of its settings that have our hook.
+    fn our_groups(self, settings: &CstRootNode) -> Vec<CstNode> {
+        let groups = |(event, _): &(&str, _)| hooks_of(settings)?.array_value(event);
+        let groups = self.events().iter().filter_map(groups).flat_map(|groups| groups.elements());
+        groups.filter(|group| self.has_ours(group)).collect()
     }
 
-    fn is_ours(self, hook: &Value) -> bool {
+    fn has_ours(self, group: &CstNode) -> bool {
+        hooks_in(group).iter().any(|hook| self.is_ours(hook))
+    }
+
+    fn is_ours(self, hook: &CstNode) -> bool {
+        let hook = hook.to_serde_value().unwrap_or_default();
         hook["command"].as_str().is_some_and(|command| command.trim() == self.command())
     }
 
-    /// Looks whether settings can be added to; the error says where not.
-    fn check(self, path: &str, text: &str) -> Result<(), CommandError> {
-        let settings: Value = serde_json::from_str(text).map_err(|error| {
-            let (line, column) = (error.line(), error.column());
-            let what = error.to_string();
-            let what = what.split(" at line ").next().unwrap_or_default();
-            refused(format!("{path}:{line}:{column}: this is not JSON: {what}"))
-        })?;
-        let hooks = &settings["hooks"];
-        let wrong = if !settings.is_object() {
+    /// Reads settings, if they can be added to; the error says where not.
+    fn parsed(self, path: &str, text: &str) -> Result<CstRootNode, CommandError> {
+        let text = match &text[mark_of(text).len()..] {
+            blank if blank.trim().is_empty() => "{}\n",
+            text => text,
+        };
+        // The tree itself takes comments from everybody.
+        let syntax = self.syntax();
+        let settings =
+            parse_to_value(text, &syntax).and_then(|_| CstRootNode::parse(text, &syntax)).map_err(|error| {
+                let (line, column) = (error.line_display(), error.column_display());
+                refused(format!("{path}:{line}:{column}: this is not JSON: {}", error.kind()))
+            })?;
+        let values = settings.to_serde_value().unwrap_or_default();
+        let hooks = &values["hooks"];
+        let wrong = if !values.is_object() {
             Some(("the settings", "an object", 1))
         } else if !hooks.is_object() && !hooks.is_null() {
             Some(("`hooks`", "an object", line_of(text, "\"hooks\"")))
@@ -229,13 +222,29 @@ impl CodingAgent {
             wrong.next().map(|event| (*event, "a list", line_of(text, &format!("\"{event}\""))))
         };
         // Which one counts, only its program knows.
-        let twice = json_text::repeated_name(text, &[]).or_else(|| json_text::repeated_name(text, &["hooks"]));
+        let twice = [settings.object_value(), hooks_of(&settings)].into_iter().flatten().find_map(repeated_name);
         if let Some(name) = twice {
             return Err(refused(format!("{path}: duplicate `{name}`")));
         }
         match wrong {
-            None => Ok(()),
+            None => Ok(settings),
             Some((what, expected, line)) => Err(refused(format!("{path}:{line}: {what} should be {expected}"))),
+        }
+    }
+
+    /// Returns what its program can read: JSON, and comments if it is Gemini CLI.
+    fn syntax(self) -> ParseOptions {
+        ParseOptions {
+            allow_comments: self == CodingAgent::Gemini,
+            allow_loose_object_property_names: false,
+            allow_trailing_commas: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
         }
     }
 
@@ -286,13 +295,24 @@ fn is_linked_worktree(project: &Path) -> bool {
         .is_some_and(|folder| Path::new(folder.trim()).parent().is_some_and(|parent| parent.ends_with("worktrees")))
 }
 
-fn parsed(text: &str) -> Value {
-    serde_json::from_str(unmarked(text).1).unwrap_or_default()
+fn hooks_of(settings: &CstRootNode) -> Option<CstObject> {
+    settings.object_value()?.object_value("hooks")
 }
 
-/// Splits off the mark that some editors begin a file with.
-fn unmarked(text: &str) -> (&str, &str) {
-    text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
+fn hooks_in(group: &CstNode) -> Vec<CstNode> {
+    let hooks = group.as_object().and_then(|group| group.array_value("hooks"));
+    hooks.map(|hooks| hooks.elements()).unwrap_or_default()
+}
+
+/// Returns a name that an object has more than once.
+fn repeated_name(object: CstObject) -> Option<String> {
+    let names: Vec<String> = object.properties().iter().filter_map(CstObjectProp::decoded_name).collect();
+    (1..names.len()).find(|index| names[..*index].contains(&names[*index])).map(|index| names[index].clone())
+}
+
+/// Returns the mark that some editors begin a file with.
+fn mark_of(text: &str) -> &str {
+    if text.starts_with('\u{feff}') { &text[..'\u{feff}'.len_utf8()] } else { "" }
 }
 
 fn line_of(text: &str, sought: &str) -> usize {

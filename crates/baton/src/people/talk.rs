@@ -125,13 +125,13 @@ impl<'t> Talk<'t> {
 
     /// Asks for a text of one or more lines; `None` if nothing was written.
     pub(crate) async fn text(&mut self, prompt: &str) -> Option<String> {
-        self.tell(&format!("{prompt} (an empty line ends it)"));
+        self.tell(&format!("{prompt} (end it with an empty line)"));
         self.lines_until(Vec::new(), |_| None).await
     }
 
     /// Goes on with a text whose first line is there.
     pub(crate) async fn rest_of(&mut self, first: String) -> Option<String> {
-        self.tell("Anything else? (an empty line ends it)");
+        self.tell("Anything else? (end with an empty line)");
         self.lines_until(vec![first], |_| None).await
     }
 

@@ -91,7 +91,7 @@ impl<'a> Asking<'a> {
         // What is asked has scrolled out of sight.
         if screen.rows().is_some_and(|rows| shown.lines().count() + MENU_ROWS > rows) {
             screen.write("\n");
-            talk.tell(&format!("above: {}; `v` shows it page by page", heading(question)));
+            talk.tell(&format!("{}: too long for the screen; `v` shows it from the top", heading(question)));
         }
         Asking { talk, was_taken_back: &mut desk.was_taken_back, in_doubt, is_over: false }
     }
@@ -242,7 +242,8 @@ mod tests {
     #[tokio::test]
     async fn what_is_asked_is_said_again_below_a_question_that_is_longer_than_the_screen() {
         let question = sample::question("plan", ExpectedReply::Review);
-        let below = "above: plan (run-1.plan): work of writer, to be reviewed; `v` shows it page by page\n";
+        let below =
+            "plan (run-1.plan): work of writer, to be reviewed: too long for the screen; `v` shows it from the top\n";
         for (rows, times) in [(None, 0), (Some(24), 0), (Some(5), 1)] {
             let (reader, writer) = std::io::pipe().expect("a pipe");
             drop(writer);

@@ -33,19 +33,15 @@ pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
     let asked: Vec<String> = question.questions.iter().filter(|_| !listed).map(|asked| asked.text.clone()).collect();
     // What the agent handed in says more than what was made of it.
     let is_retold = question.handed_in.is_some() && question.reply.is_answer();
-    if !is_retold {
-        let label = match (question.trouble.is_some() || question.reply == ExpectedReply::Choice, question.ask) {
-            (true, _) => "history",
-            (false, Ask::Gate) => "reported",
-            (false, Ask::Review | Ask::Clarification) => "so far",
-        };
-        sheet.row(label, &question.text);
-    }
+    // A report that is shown says it itself.
+    let text = if question.ask == Ask::Gate && !is_retold { question.text.as_str() } else { "" };
+    let is_history = question.trouble.is_some() || question.reply == ExpectedReply::Choice;
+    sheet.row(if is_history { "history" } else { "reported" }, text);
     if question.handed_in.is_some() && question.trouble.is_none() && !is_retold {
         sheet.row("why", &question.title);
     }
     if let Some(written) = shown {
-        let told = if is_retold { asked.join("\n") } else { format!("{}\n{}", question.text, asked.join("\n")) };
+        let told = format!("{text}\n{}\n{}", asked.join("\n"), question.items.join("\n"));
         document::write(sheet, written, &told);
     }
     let inputs = words::inputs(&question.inputs).into_iter();

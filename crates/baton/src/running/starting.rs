@@ -184,11 +184,13 @@ fn current(file: &Path) -> io::Result<Vec<u8>> {
 
 /// Returns the command that starts another run of the same workflow, with the same inputs in the same workspace; `None` if it
 /// was not read from a file.
-pub(crate) fn command_to_start(begun: &Definition) -> Option<String> {
+pub(crate) fn command_to_start(begun: &Definition, given: &Map<String, Value>) -> Option<String> {
     let file = begun.folder.join(begun.file.as_ref()?);
     let quoted = |path: &Path| baton_host::quoted(&path.to_string_lossy());
     let mut command = format!("baton run {} --workspace {}", quoted(&file), quoted(&begun.workspace));
-    for (name, value) in begun.inputs.iter().filter(|(_, value)| !value.is_null()) {
+    let mut inputs = begun.inputs.clone();
+    inputs.extend(given.clone());
+    for (name, value) in inputs.iter().filter(|(_, value)| !value.is_null()) {
         let declared = begun.workflow.inputs.get(name);
         if declared.is_none_or(|input| input.default.as_ref() != Some(value)) {
             let typed = Definition::as_typed(value);

@@ -7,7 +7,7 @@ use baton_engine::Clock as _;
 use baton_engine::driver::End;
 use baton_engine::handoff::Handoff;
 use baton_engine::journal::{Event, Head};
-use baton_engine::lifecycle::readable_claimant;
+use baton_engine::lifecycle::{Decision, readable_claimant};
 use baton_engine::people::Question;
 use baton_engine::protection::gaps;
 use baton_engine::run::Run;
@@ -73,13 +73,16 @@ impl Show<'_> {
         let (id, size) = (&run.id, size(run));
         let (tint, text) = match end {
             End::Completed => (Tint::Green, format!("{id} is completed: {size}")),
-            End::Failed(why) => (Tint::Red, format!("{id} has failed: {}", printable(why.trim()))),
+            End::Failed(why) => {
+                let ended = if is_stopped_by_person(run) { "was stopped" } else { "has failed" };
+                (Tint::Red, format!("{id} {ended}: {}", printable(why.trim())))
+            }
             End::Cancelled => (Tint::Red, format!("{id} was cancelled")),
             End::Waiting(questions) => {
                 let count = counted(questions.len() as u64, "question");
                 (Tint::Yellow, format!("{id} waits for a person: {count}"))
             }
-            End::Stopped => (Tint::Yellow, format!("{id} was stopped: its agents were ended; it can be resumed")),
+            End::Stopped => (Tint::Yellow, format!("{id} was interrupted; nothing of it is running any more")),
             End::Lost(by) => (Tint::Yellow, self.lost(run, by)),
         };
         self.output.note(&format!("\n{}", paint.tint(tint, &text)));
@@ -160,6 +163,15 @@ pub(super) async fn write_record(
     views.finish(run, |session| archive::write_session(&run.definition.workspace, session, &files));
     archive::write_record(&workspace, &folder, (&files, &render::run::table(summary, None)), run)?;
     Ok(folder)
+}
+
+/// Returns whether a person has ended a run: by a choice at a gate, after a failure or at a limit.
+fn is_stopped_by_person(run: &Run) -> bool {
+    let last = run.handoffs().rev().find(|tracked| tracked.route.is_some());
+    last.is_some_and(|tracked| {
+        let stops = tracked.route.as_ref().is_some_and(|route| route.to == "stop");
+        stops && tracked.decided.as_ref().is_some_and(|decide| matches!(decide.decision, Decision::Answer { .. }))
+    })
 }
 
 /// Returns what the end of a run means to whoever started it.

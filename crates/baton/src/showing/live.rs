@@ -239,7 +239,7 @@ impl Live {
         let tint = match told.sign {
             SentenceSign::Done => Tint::Green,
             SentenceSign::Failed => Tint::Red,
-            SentenceSign::Back | SentenceSign::Waits | SentenceSign::Warned => Tint::Yellow,
+            SentenceSign::Back | SentenceSign::Again | SentenceSign::Waits | SentenceSign::Warned => Tint::Yellow,
             SentenceSign::Delegated | SentenceSign::Decided => Tint::Cyan,
             SentenceSign::Begins | SentenceSign::Skipped => Tint::Faint,
         };
@@ -248,7 +248,7 @@ impl Live {
         // What does not fit goes on below itself, not below the names.
         let indent = if paint.columns < NARROW { 2 } else { width(run) + 3 };
         // In plain lines that is the first word.
-        let back = if told.sign == SentenceSign::Back && told.text.starts_with("to ") { "back " } else { "" };
+        let back = if told.sign == SentenceSign::Back { "back " } else { "" };
         let text = hanging(&format!("{back}{}{took}", told.text), paint.columns, columns::width(&place) + 3, indent);
         format!("{} {} {text}", paint.tint(tint, told.sign.mark()), paint.tint(Tint::Strong, &place))
     }

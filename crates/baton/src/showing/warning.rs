@@ -4,21 +4,23 @@ use baton_agents::Launcher;
 use baton_engine::protection::Protection;
 use baton_engine::run::Run;
 use baton_protocol::workflow::AgentFields;
+use serde_json::{Map, Value};
 
 use super::{Show, Watching};
 use crate::reach::{Places, WithinReach};
 use crate::running;
 
 impl Show<'_> {
-    /// Warns that the files of the workflow have changed since the run began, and says how to use them.
-    pub(super) fn warn_of_changes(&self, watching: &Watching, run: &Run) {
+    /// Warns that the files of the workflow have changed since the run began, and says how to use them with what the run is given
+    /// from now on.
+    pub(super) fn warn_of_changes(&self, watching: &Watching, run: &Run, given: &Map<String, Value>) {
         let changed = running::changed_files(&run.definition);
         for file in &changed {
             let file = file.display();
             let text = format!("warning: {file} has changed; the run continues with the version it started with");
             self.tell(watching, &text);
         }
-        let anew = running::command_to_start(&run.definition).filter(|_| !changed.is_empty());
+        let anew = running::command_to_start(&run.definition, given).filter(|_| !changed.is_empty());
         if let Some(command) = anew {
             let store = self.store.repeated();
             let end = if run.is_finished() { String::new() } else { format!("baton cancel {}{store} && ", self.id) };

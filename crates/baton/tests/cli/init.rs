@@ -82,6 +82,80 @@ fn hooks_are_added_to_settings_and_everything_else_stays() {
 }
 
 #[test]
+fn comments_in_the_settings_of_gemini_stay() {
+    let path = ".gemini/settings.json";
+    let own = "// For all of us.\n{\n  // Never https://example.com\n  \"ui\": {\"theme\": \"Dark\"}, /* dark */\n  \"hooks\": {\n    \"AfterAgent\": [\n      {\"hooks\": []} // nothing yet\n    ]\n  } // end\n}\n";
+    let sandbox = project();
+    sandbox.write(path, own);
+    let run = init(&sandbox, &["--gemini"]);
+    let lines = |mark: &str| -> Vec<String> {
+        let marked = run.stdout.lines().filter_map(|line| line.strip_prefix(mark));
+        marked.map(|line| line.trim().to_owned()).collect()
+    };
+    assert_eq!(lines("- "), ["{\"hooks\": []} // nothing yet"], "{run}");
+    let after = sandbox.read(path);
+    insta::assert_snapshot!(after, @r#"
+    // For all of us.
+    {
+      // Never https://example.com
+      "ui": {"theme": "Dark"}, /* dark */
+      "hooks": {
+        "AfterAgent": [
+          {"hooks": []}, // nothing yet
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "baton hook gemini",
+                "timeout": 900000
+              }
+            ]
+          }
+        ],
+        "BeforeAgent": [
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "baton hook gemini",
+                "timeout": 900000
+              }
+            ]
+          }
+        ],
+        "AfterTool": [
+          {
+            "matcher": "activate_skill|read_file|write_file|replace|run_shell_command",
+            "hooks": [
+              {
+                "type": "command",
+                "command": "baton hook gemini",
+                "timeout": 900000
+              }
+            ]
+          }
+        ]
+      } // end
+    }
+    "#);
+    init(&sandbox, &["--gemini"]);
+    assert_eq!(sandbox.read(path), after);
+    init(&sandbox, &["--gemini", "--undo"]);
+    assert_eq!(sandbox.read(path), own);
+    // Without the record of what was there, too.
+    init(&sandbox, &["--gemini"]);
+    std::fs::remove_dir_all(sandbox.path(".baton")).expect("removed");
+    init(&sandbox, &["--gemini", "--undo"]);
+    assert_eq!(sandbox.read(path), own);
+    // A file with comments alone is somebody's.
+    sandbox.write(path, "// For all of us.\n{}\n");
+    init(&sandbox, &["--gemini"]);
+    std::fs::remove_dir_all(sandbox.path(".baton")).expect("removed");
+    init(&sandbox, &["--gemini", "--undo"]);
+    assert_eq!(sandbox.read(path), "// For all of us.\n{}\n");
+}
+
+#[test]
 fn doing_it_again_changes_nothing() {
     let sandbox = project();
     let all = ["--claude-code", "--codex", "--gemini", "--opencode"];
@@ -213,8 +287,11 @@ fn only_skills_that_an_agent_is_told_to_call_are_mandatory() {
 #[test]
 fn settings_that_cannot_be_understood_are_named_with_their_line_and_nothing_changes() {
     let cases = [
-        ("{\n  \"model\": \"opus\",\n}\n", ".claude/settings.json:3:1: this is not JSON: trailing comma"),
-        ("{\n  // why\n  \"model\": 1\n}\n", ".claude/settings.json:2:3: this is not JSON"),
+        (
+            "{\n  \"model\": \"opus\",\n}\n",
+            ".claude/settings.json:2:18: this is not JSON: Trailing commas are not allowed",
+        ),
+        ("{\n  // why\n  \"model\": 1\n}\n", ".claude/settings.json:2:3: this is not JSON: Comments are not allowed"),
         ("[]", ".claude/settings.json:1: the settings should be an object"),
         ("{\"hooks\": {}, \"hooks\": {}}", ".claude/settings.json: duplicate `hooks`"),
         ("{\n  \"hooks\": []\n}", ".claude/settings.json:2: `hooks` should be an object"),

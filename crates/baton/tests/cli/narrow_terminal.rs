@@ -149,7 +149,9 @@ fn queues_simulations_and_check_ups_fit_into_a_narrow_terminal() {
     for command in [&["queue"][..], &["run", "flow", "--simulate"], &["doctor"]] {
         for columns in [60, 80] {
             let lines = lines(&sandbox, columns, command);
-            for line in lines.iter().filter(|line| !line.contains('/')) {
+            // Only a check-up breaks paths: nobody pastes it.
+            let fits = |line: &&String| !line.contains('/') || command[0] == "doctor";
+            for line in lines.iter().filter(fits) {
                 assert!(line.width() <= usize::from(columns), "{command:?} at {columns}: {line}\n{}", lines.join("\n"));
             }
         }

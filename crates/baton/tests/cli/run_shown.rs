@@ -108,7 +108,7 @@ fn a_gate_that_stops_the_run_ends_with_no() {
     sandbox.write("answers.yaml", "- {phase: release, answer: burn}\n- {phase: other, approve: true}\n");
     let run = run_letter(&sandbox, &["--answers", "answers.yaml"]);
     assert_eq!(run.code, Some(1), "{run}");
-    assert!(run.stderr.contains("letter-1 has failed: the person chose burn\n"), "{run}");
+    assert!(run.stderr.contains("letter-1 was stopped: the person chose burn\n"), "{run}");
     assert!(run.stderr.ends_with("answers.yaml:2: nothing asked for this answer\n"), "{run}");
 }
 

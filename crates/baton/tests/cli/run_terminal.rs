@@ -198,7 +198,7 @@ fn what_is_typed_while_the_screen_is_drawn_does_not_appear_there() {
     assert!(!person.sees_what_they_type());
     person.types("nobody asked");
     person.interrupts();
-    let drawn = person.sees("letter-1 was stopped");
+    let drawn = person.sees("letter-1 was interrupted");
     assert!(!drawn.contains("nobody asked"), "{drawn}");
     person.sees("baton resume letter-1");
     assert!(person.sees_what_they_type(), "the terminal is as it was");
@@ -228,7 +228,7 @@ fn ctrl_z_gives_the_terminal_to_the_shell_until_the_run_continues() {
         assert!(started.elapsed() < TIME_MAX, "the view does not continue");
     }
     person.interrupts();
-    person.sees("letter-1 was stopped");
+    person.sees("letter-1 was interrupted");
     assert_eq!(person.leaves(), Some(130));
 }
 
@@ -251,7 +251,7 @@ fn an_interrupt_stops_the_run_so_that_it_can_be_resumed() {
     person.sees("→ lawyer");
     person.interrupts();
     person.sees("stopping: agents are being ended");
-    person.sees("letter-1 was stopped");
+    person.sees("letter-1 was interrupted");
     person.sees("baton resume letter-1");
     assert_eq!(person.leaves(), Some(130));
     let runs = sandbox.baton(&["runs", "--json"]).json();

@@ -315,6 +315,8 @@ fn changed_workflow_is_named_with_the_command_that_uses_it() {
     let (_, command) = told.split_once("start over:\n").unwrap_or_else(|| panic!("{told}"));
     let command = command.lines().next().unwrap_or_default().trim();
     assert!(command.ends_with("--input 'topic=two words'"), "{command}");
+    let told = site.baton(&["resume", RUN, "--from", "build", "--input", "topic=one", "--no-input"]).stderr;
+    assert!(told.contains("--input 'topic=one'\n") && !told.contains("two words"), "what is given counts: {told}");
     // What is shown can be pasted.
     let command =
         format!("PATH=\"{}:$PATH\"; {command} --no-input", std::path::Path::new(BATON).parent().unwrap().display());

@@ -119,7 +119,7 @@ fn advice_is_shown_in_full_wherever_a_person_decides() {
     assert!(inbox.contains(hint), "{inbox}");
     let asked = format!("{RUN}.build.failure.1");
     let shown = site.baton(&["show", &asked]).stdout;
-    assert!(shown.contains("hint ") && shown.contains(&hint[6..]) && !shown.contains("said last"), "{shown}");
+    assert!(shown.contains("hint ") && shown.contains(&hint[6..]) && !shown.contains("\noutput "), "{shown}");
     let json: serde_json::Value = serde_json::from_str(&site.baton(&["inbox", "--json"]).stdout).expect("JSON");
     let question = &json["waiting"][0];
     assert!(question["trouble"]["help"].as_str().is_some_and(|help| help.starts_with("allow it with")), "{json}");
@@ -127,18 +127,25 @@ fn advice_is_shown_in_full_wherever_a_person_decides() {
 }
 
 #[test]
-fn what_is_wrong_with_a_program_beside_its_report_is_on_record() {
+fn what_is_wrong_with_a_program_beside_how_it_ended_is_on_record() {
     let answer = format!(r#"{{"type":"result","subtype":"success","is_error":false,"result":"{REPORT}"}}"#);
     let later = r#"{"type":"result","subtype":"success","is_error":true,"result":"API Error: 500"}"#;
-    let (site, ended, _) = run("claude", &format!("cat <<'END'\n{answer}\n{later}\nEND\nexit 1"));
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let warning = "its program failed after its report, which counts: API Error: 500";
-    assert!(ended.stderr.contains(&format!("warned    build: {warning}")), "{}", ended.stderr);
-    for look in [&["log", RUN][..], &["log", RUN, "--json"], &["show", "r.build.1"], &["show", "r.build.1", "--json"]] {
-        let look: Vec<String> = look.iter().map(|word| word.replace("r.build", &format!("{RUN}.build"))).collect();
-        let look: Vec<&str> = look.iter().map(String::as_str).collect();
-        let told = site.baton(&look).stdout;
-        assert!(told.contains("after its report, which counts"), "{look:?}: {told}");
+    let after = format!("cat <<'END'\n{answer}\n{later}\nEND\nexit 1");
+    // Nothing was handed in that could keep it.
+    let failed = format!("cat <<'END'\n{}\nEND\nexit 1", later.replace('}', r#","total_cost_usd":-5}"#));
+    for (script, code, warning) in [
+        (after, 0, "its program failed after its report, which counts: API Error: 500"),
+        (failed, 3, "that is implausible and ignored: tokens are estimated, and the price is unknown"),
+    ] {
+        let (site, ended, _) = run("claude", &script);
+        assert_eq!(ended.code, Some(code), "{}", ended.stderr);
+        let warned = |line: &str| line.starts_with("warned    build: ") && line.ends_with(warning);
+        assert!(ended.stderr.lines().any(warned), "{}", ended.stderr);
+        let build = format!("{RUN}.build.1");
+        for look in [&["log", RUN][..], &["log", RUN, "--json"], &["show", &build], &["show", &build, "--json"]] {
+            let told = site.baton(look).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(told.contains(warning), "{look:?}: {told}");
+        }
     }
 }
 

@@ -164,7 +164,7 @@ fn a_failed_check_shows_its_command_what_it_said_and_where_the_log_is() {
     let inbox = site.baton(&["inbox"]).stdout;
     assert!(inbox.contains("the check p0 failed: exit code 1: src/a.rs:3 breaks a rule"), "{inbox}");
     let shown = site.baton(&["show", "t.p0.failure.1"]).stdout;
-    for told in ["command   echo checking;", "said last checking", "src/a.rs:3 breaks a rule", "p0.1/1/verify-p0.log"] {
+    for told in ["command   echo checking;", "output    checking", "src/a.rs:3 breaks a rule", "p0.1/1/verify-p0.log"] {
         assert!(shown.contains(told), "{told} is not shown:\n{shown}");
     }
     assert_eq!(shown.matches("src/a.rs:3 breaks a rule").count(), 2, "in the command and in its output:\n{shown}");

@@ -103,6 +103,34 @@ fn a_bare_request_is_enough() {
     }
 }
 
+#[test]
+fn an_example_names_only_places_that_the_phase_may_write() {
+    let named = |writes: Option<&[&str]>, deliverable: Option<&str>| {
+        let mut case = Case::usual();
+        case.writes = writes.map(|patterns| patterns.iter().map(|pattern| (*pattern).to_owned()).collect());
+        case.request.expectations.get_or_insert_default().deliverable = deliverable.map(str::to_owned);
+        let prompt = case.prompt(Dialect::Native).text;
+        let example: Value = serde_json::from_str(blocks(&prompt).last().expect("an example")).expect("JSON");
+        let place = example["feature_directory"].as_str().unwrap_or_default().to_owned();
+        (place, example["files_modified"].as_array().map(|files| files.clone().into_iter().collect::<Value>()))
+    };
+    let output = "out/mcp-wrapper/get-issue";
+    let cases = [
+        (None, None, output, json!([format!("{output}/implementation.md")])),
+        (None, Some("The design, in DESIGN.md."), output, json!(["DESIGN.md"])),
+        (Some(["src/**"]), None, ".", json!(["src/<file>"])),
+        (Some(["DESIGN.md"]), None, ".", json!(["DESIGN.md"])),
+        (Some(["DESIGN.md"]), Some("The code, in count.py"), ".", json!(["DESIGN.md"])),
+        (Some(["out/**"]), Some("The code, in count.py"), output, json!([format!("{output}/implementation.md")])),
+        (Some(["out/**/*.json"]), None, output, json!(["out/<file>.json"])),
+    ];
+    for (writes, deliverable, place, files) in cases {
+        let told = named(writes.as_ref().map(<[&str; 1]>::as_slice), deliverable);
+        assert_eq!(told, (place.to_owned(), Some(files)), "{writes:?} {deliverable:?}");
+    }
+    assert_eq!(named(Some(&[]), Some("The code, in count.py")), (".".to_owned(), None));
+}
+
 /// Changes an example as the contract says, and judges it again.
 fn assert_other_end(dialect: Dialect, change: impl Fn(&mut Value)) {
     let mut case = Case::usual();

@@ -29,7 +29,7 @@ proptest! {
         expected.constraints = vec![words(3); count];
         if is_asked {
             case = case.summary(&words(4)).say(About::Feedback, "maria", &words(5)).fail(&words(6));
-            case.handovers.push(Handover { label: words(3), text: words(7), file: None });
+            case.handovers.push(Handover { label: words(3), from: None, text: words(7), file: None });
         }
         case.writes = has_writes.then(|| vec!["src/**".to_owned(); count]);
         let id = HandoffId::parse("run-7.review.1").expect("a safe id");
