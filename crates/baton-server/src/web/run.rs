@@ -268,9 +268,8 @@ pub(super) async fn retry(
 
 /// Returns the inputs that somebody has changed. What was emptied is as if it had not been given.
 fn edited(definition: &Definition, typed: &[(String, String)]) -> Result<Map<String, Value>, ProblemJson> {
-    let is_kept = |(name, text): &&(String, String)| {
-        definition.inputs.get(name).is_none_or(|value| Definition::as_typed(value) == *text)
-    };
+    let is_kept =
+        |(name, text): &&(String, String)| !definition.inputs.contains_key(name) || definition.typed(name) == *text;
     let changed: Vec<(String, String)> = typed.iter().filter(|input| !is_kept(input)).cloned().collect();
     let mut inputs = definition.inputs.clone();
     inputs.retain(|name, _| changed.iter().all(|(other, _)| other != name));
