@@ -14,6 +14,7 @@ mod memory;
 mod question;
 mod run;
 mod runs;
+mod since;
 mod starting;
 mod streams;
 mod visitor;
