@@ -105,7 +105,7 @@ fn inputs(run: &Run, refused: Option<&RefusedAction>) -> Markup {
         @if !definition.inputs.is_empty() {
             details.inputs open[refused.is_some()] {
                 summary { "Its inputs" }
-                p.quiet { "What is changed here counts from that phase on. Nothing can be changed behind an approval: a person has seen the inputs as they are." }
+                p.quiet { "What is changed here counts from that phase on. Nothing can be changed behind a place where a person decides, such as a gate or a review: nobody there has seen other inputs." }
                 @for (name, _) in definition.workflow.inputs.iter() {
                     label.field { span { (name) }
                         textarea.line name={ (field::INPUT) (name) } rows="1" {
