@@ -90,8 +90,8 @@ impl Definition {
         Ok(given)
     }
 
-    /// Reads the value of an input that somebody typed: a list, an object, a number, true/false or text in quotation marks as
-    /// JSON, anything else as text.
+    /// Reads the value of an input that somebody typed: a list, an object, a number, true/false, null or text in quotation marks
+    /// as JSON, anything else as text.
     pub fn typed_input(text: &str) -> Result<Value, serde_json::Error> {
         if text.starts_with('"')
             && let Ok(quoted) = serde_json::from_str(text)
@@ -100,15 +100,20 @@ impl Definition {
         }
         // A version such as 1.10 is not a number: only what is written back in the same way is one.
         let number = serde_json::from_str::<serde_json::Number>(text).is_ok_and(|number| number.to_string() == text);
-        let is_json = text.starts_with(['[', '{']) || number || matches!(text, "true" | "false");
+        let is_json = text.starts_with(['[', '{']) || number || matches!(text, "true" | "false" | "null");
         if is_json { serde_json::from_str(text) } else { Ok(Value::String(text.to_owned())) }
     }
 
+    /// Writes what an input was given as somebody would type it; empty if it was given nothing and has no default.
+    pub fn typed(&self, name: &str) -> String {
+        let has_default = || self.workflow.inputs.get(name).is_some_and(|declared| declared.default.is_some());
+        let given = self.inputs.get(name).filter(|value| !value.is_null() || has_default());
+        given.map(Definition::as_typed).unwrap_or_default()
+    }
+
     /// Writes the value of an input as somebody would type it; the opposite of [`typed_input`](Definition::typed_input).
-    /// What was not given is empty.
     pub fn as_typed(value: &Value) -> String {
         match value {
-            Value::Null => String::new(),
             Value::String(text) if is_typed_as_it_is(text) => text.clone(),
             _ => printable_json(value),
         }
@@ -335,10 +340,14 @@ phases:
         assert_eq!(read("\"5\""), Some(json!("5")));
         assert_eq!(read("\"Dates\" and times"), Some(json!("\"Dates\" and times")));
         assert_eq!(read("1.10"), Some(json!("1.10")));
+        assert_eq!(read("null"), Some(json!(null)));
         assert_eq!(read("[1,"), None);
-        let typed = ["5", "[1,", "", " a", "\"x\"", "a\r\nb", "\u{1f468}\u{200d}"]
+        let typed = ["5", "null", "[1,", "", " a", "\"x\"", "a\r\nb", "\u{1f468}\u{200d}"]
             .map(|text| Definition::as_typed(&json!(text)));
-        assert_eq!(typed, ["\"5\"", "\"[1,\"", "\"\"", "\" a\"", r#""\"x\"""#, r#""a\r\nb""#, "\"\u{1f468}\\u200d\""]);
+        assert_eq!(
+            typed,
+            ["\"5\"", "\"null\"", "\"[1,\"", "\"\"", "\" a\"", r#""\"x\"""#, r#""a\r\nb""#, "\"\u{1f468}\\u200d\""]
+        );
     }
 
     fn value() -> impl Strategy<Value = Value> {
@@ -348,6 +357,7 @@ phases:
             any::<i64>().prop_map(Value::from),
             any::<f64>().prop_filter("JSON has no others", |number| number.is_finite()).prop_map(Value::from),
             any::<bool>().prop_map(Value::from),
+            Just(Value::Null),
         ];
         plain.prop_recursive(2, 8, 3, move |inner| {
             prop_oneof![

@@ -46,6 +46,7 @@ pub use leniency::Leniency;
 pub use look::{RunRecord, accepted_request, document_of, examined_of, reported_document, shown_document};
 pub use outage::StoreNews;
 pub use problem::{IdKind, Problem};
+pub use question::EarlierQuestion;
 pub use recent_runs::RecentRuns;
 pub use report::{HandedIn, NoAnswer};
 pub(crate) use send::means_the_newest_run;

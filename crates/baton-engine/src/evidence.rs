@@ -3,8 +3,8 @@
 mod approved;
 
 pub use approved::{
-    FileIdentity, ReportedFile, SeenFile, after_approval, changed_since_shown, handed_over, left, seen_files,
-    unchanged_since, unseen, when_asked,
+    ChangedFile, FileIdentity, ReportedFile, SeenFile, after_approval, changed_files, changed_since_shown, handed_over,
+    left, seen_files, unchanged_since, unseen, when_asked,
 };
 
 use std::any::Any;

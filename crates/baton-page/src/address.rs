@@ -134,9 +134,10 @@ pub fn question_text(handoff: &HandoffId) -> String {
     format!("{}/text", question(handoff))
 }
 
-/// What has changed in a file that a page names, or all of it, as text; `page` is [`handoff`] or [`question`].
-pub fn changes(page: &str, path: &str) -> String {
-    with_query(&format!("{page}/file"), &[("path", path)])
+/// What has changed in a file that a page names, or all of it, as text; `page` is [`handoff`] or [`question`], and `part` says
+/// since when.
+pub fn changes(page: &str, part: &str, path: &str) -> String {
+    with_query(&format!("{page}/{part}"), &[("path", path)])
 }
 
 /// Takes the form that decides a question.

@@ -17,6 +17,15 @@ const BYTES_MAX: usize = 12_000;
 /// How many files a page names; all of them are a link away.
 pub const EXHIBITS_MAX: usize = 40;
 
+/// What a difference is to, as its first line says.
+pub const LAST_COMMIT: &str = "last commit";
+
+/// The same, if it is to what people decided about last.
+pub const LAST_DECISION: &str = "last decision";
+
+/// What it leads to.
+pub const NOW: &str = "now";
+
 /// A file that is decided about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exhibit {
@@ -60,29 +69,52 @@ impl ExhibitContent {
     }
 }
 
-/// Shows files; a single one is open. `page` is the address at which they are found, and `more` are not among them.
-pub(crate) fn shown(page: &str, run: &RunId, exhibits: &[Exhibit], more: usize) -> Markup {
-    listed(page, run, &exhibits.iter().collect::<Vec<_>>(), usize::from(exhibits.len() == 1), more)
+/// Where files stand, and where all of them are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'p> {
+    /// Their run.
+    pub(crate) run: &'p RunId,
+    /// The address of the page.
+    pub(crate) page: &'p str,
+    /// Its part in which each is whole.
+    pub(crate) part: &'p str,
+    /// Its part in which those are that are not shown.
+    pub(crate) others: &'p str,
+}
+
+/// How much of files a page has shown already: the first ones are open, and all others a link away, so that a page is small
+/// however much it is about.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Shown {
+    lines: usize,
+    bytes: usize,
+}
+
+/// Shows files; a single one is open. `more` are not among them.
+pub(crate) fn shown(place: Place<'_>, exhibits: &[Exhibit], more: usize) -> Markup {
+    listed(place, &exhibits.iter().collect::<Vec<_>>(), usize::from(exhibits.len() == 1), more)
 }
 
 /// Shows files that are decided about: the first ones are open, so that nobody decides without having seen them. They come
 /// with the oldest work first, and the latest is what is asked about.
-pub(crate) fn opened(page: &str, run: &RunId, exhibits: &[Exhibit], more: usize) -> Markup {
+pub(crate) fn opened(place: Place<'_>, exhibits: &[Exhibit], more: usize, shown: &mut Shown) -> Markup {
     let mut exhibits: Vec<&Exhibit> = exhibits.iter().rev().collect();
     exhibits.sort_by_key(|exhibit| exhibit.is_aside());
-    let (mut lines, mut bytes) = (0, 0);
     let first = exhibits.iter().take_while(|exhibit| {
-        let has_room = lines < LINES_MAX && bytes < BYTES_MAX;
-        lines += exhibit.content.text().lines().count();
-        bytes += exhibit.content.text().len();
+        let has_room = shown.lines < LINES_MAX && shown.bytes < BYTES_MAX;
+        if has_room {
+            shown.lines += exhibit.content.text().lines().count();
+            shown.bytes += exhibit.content.text().len();
+        }
         has_room
     });
     let open = first.count();
-    listed(page, run, &exhibits, open, more)
+    listed(place, &exhibits, open, more)
 }
 
-/// Shows the first files; the others are a link away, so that a page is small however much it is about.
-fn listed(page: &str, run: &RunId, exhibits: &[&Exhibit], open: usize, more: usize) -> Markup {
+fn listed(place: Place<'_>, exhibits: &[&Exhibit], open: usize, more: usize) -> Markup {
+    let Place { run, page, part, others } = place;
+    let changes = |exhibit: &Exhibit| address::changes(page, part, &exhibit.path);
     let whole = |exhibit: &Exhibit| {
         html! {
             @if let Some(sha256) = &exhibit.sha256 {
@@ -92,9 +124,9 @@ fn listed(page: &str, run: &RunId, exhibits: &[&Exhibit], open: usize, more: usi
     };
     html! {
         @for (index, exhibit) in exhibits.iter().take(open).enumerate() {
-            details.exhibit id={ "exhibit-" (index) } open {
+            details.exhibit id={ (part) "-" (index) } open {
                 summary { code { (exhibit.path) } " " span.quiet { (kind(&exhibit.content)) } }
-                (content(&exhibit.content, &address::changes(page, &exhibit.path)))
+                (content(&exhibit.content, &changes(exhibit)))
                 p.quiet { (whole(exhibit)) }
             }
         }
@@ -104,12 +136,12 @@ fn listed(page: &str, run: &RunId, exhibits: &[&Exhibit], open: usize, more: usi
                     li {
                         @match &exhibit.content {
                             ExhibitContent::NotShown(why) => { code { (exhibit.path) } " " span.quiet { (why) } }
-                            shown => { a href=(address::changes(page, &exhibit.path)) { code { (exhibit.path) } } " " span.quiet { (kind(shown)) } }
+                            shown => { a href=(changes(exhibit)) { code { (exhibit.path) } } " " span.quiet { (kind(shown)) } }
                         }
                         " " span.quiet { (whole(exhibit)) }
                     }
                 }
-                @if more > 0 { li.quiet { (and_more(more, "files", &format!("{page}/text"))) } }
+                @if more > 0 { li.quiet { (and_more(more, "files", &format!("{page}/{others}"))) } }
             }
         }
     }
@@ -134,13 +166,19 @@ fn content(content: &ExhibitContent, whole: &str) -> Markup {
         ExhibitContent::NotShown(why) => html! { p.quiet { (why) } },
         ExhibitContent::Text(text) | ExhibitContent::Unchanged(text) => lines(text, whole, |_| ""),
         ExhibitContent::Difference(text) => lines(text, whole, |line| match line.as_bytes().first() {
-            _ if line == "--- last commit" || line == "+++ now" => "hunk",
+            _ if is_head(line) => "hunk",
             Some(b'+') => "plus",
             Some(b'-') => "minus",
             Some(b'@') => "hunk",
             _ => "",
         }),
     }
+}
+
+/// Returns whether a line of a difference names what is compared.
+fn is_head(line: &str) -> bool {
+    let name = line.strip_prefix("--- ").or_else(|| line.strip_prefix("+++ "));
+    name.is_some_and(|name| [LAST_COMMIT, LAST_DECISION, NOW].contains(&name))
 }
 
 fn lines(text: &str, whole: &str, class: impl Fn(&str) -> &'static str) -> Markup {
@@ -174,7 +212,9 @@ mod tests {
             exhibit("stories.md", ExhibitContent::Text),
             exhibit("design.md", ExhibitContent::Difference),
         ];
-        let shown = opened("/inbox/r.ok.1", &RunId::parse("r").expect("safe"), &exhibits, 0).0;
+        let run = RunId::parse("r").expect("safe");
+        let place = Place { run: &run, page: "/inbox/r.ok.1", part: "file", others: "text" };
+        let shown = opened(place, &exhibits, 0, &mut Shown::default()).0;
         let places = ["design.md", "stories.md", "brief.md", ".git/config"].map(|path| shown.find(path));
         assert!(places.is_sorted() && places[0].is_some(), "{places:?}: {shown}");
     }

@@ -176,7 +176,11 @@ fn arrived(page: &HandoffPage<'_>) -> Markup {
                 h3 { "Evidence " span.quiet { (counted(page.examined.len(), "claim")) } }
                 (document::evidence(page.examined, text))
             }
-            @if !page.exhibits.is_empty() { h3 { "Files" } (exhibit::shown(&address::handoff(run, id), run, page.exhibits, page.exhibits_left_out)) }
+            @if !page.exhibits.is_empty() {
+                @let here = address::handoff(run, id);
+                @let place = exhibit::Place { run, page: &here, part: "file", others: "text" };
+                h3 { "Files" } (exhibit::shown(place, page.exhibits, page.exhibits_left_out))
+            }
         }
     }
 }

@@ -11,6 +11,7 @@
 //! | addresses of pages and forms; the fragments that change while somebody looks | [`address`], [`live`] |
 //! | style sheet and script, under names with their hash | [`assets`] |
 //! | what waits for people, and one question with the forms that decide | [`inbox`], [`question`] |
+//! | what has changed since the same was decided about last | [`since`] |
 //! | agents; a pasted document and the rules; two runs side by side | [`agents`], [`check`], [`comparison`] |
 //! | logging in, and why something cannot be shown | [`entrance`] |
 //! | the same as plain text | [`plain`] |
@@ -56,5 +57,6 @@ pub mod run;
 pub mod run_actions;
 pub mod run_state;
 pub mod runs;
+pub mod since;
 pub mod starting;
 mod timeline;

@@ -1,5 +1,6 @@
 //! The same pages as plain text, for `curl` and for agents.
 
+use baton_engine::engine::EarlierQuestion;
 use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
 use baton_engine::failure::FailureOutput;
 use baton_engine::handover::open_question;
@@ -30,6 +31,7 @@ use crate::root_cause::RootCause;
 use crate::run::{RunPage, name, own_words};
 use crate::run_state::{listed_state, why};
 use crate::runs::{RunList, RunRow};
+use crate::since::ChangesSince;
 use crate::starting::StartableWorkflow;
 
 /// How many handoffs stand in the text of a run.
@@ -167,10 +169,15 @@ pub fn inbox(list: &InboxList<'_>, now: Timestamp) -> String {
 }
 
 /// One question: all that is decided about, and the commands that answer it.
-pub fn question(handoff: &Handoff, question: &Question, now: Timestamp) -> String {
+pub fn question(handoff: &Handoff, question: &Question, since: Option<ChangesSince<'_>>, now: Timestamp) -> String {
     let kind = QuestionKind::of(handoff, question.ask).as_str();
     let mut text = format!("{kind}  {}\n", headline(question));
     text.push_str(&format!("run {} · from {} · {}\n", question.run, question.agent, ago(handoff.changed_at, now)));
+    if let Some(ChangesSince { earlier: EarlierQuestion { decide, .. }, changed, left_out, unchanged }) = since {
+        let (files, here) = (counted(changed.len() + left_out, "file"), address::question(&question.handoff));
+        let (who, what) = (one_line(&decide.who()), decide.decision.participle());
+        text.push_str(&format!("since {who} {what} it: {files} changed, {unchanged} as before; see {here}/since\n"));
+    }
     if let Some(FailedCommand { command, what, output, help, log, .. }) = &question.trouble {
         let log = log.as_ref().map(|log| format!("log: {}\n", log.to_string_lossy())).unwrap_or_default();
         let command = command.as_ref().map(|command| format!("command: {command}\n")).unwrap_or_default();

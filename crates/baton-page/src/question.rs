@@ -2,7 +2,7 @@
 
 use baton_engine::handoff::StateName;
 use baton_engine::journal::Event;
-use baton_engine::lifecycle::{Decide, Decision};
+use baton_engine::lifecycle::Decide;
 use baton_engine::people::{ExpectedReply, FailedCommand, Question};
 use baton_engine::{Handoff, HandoffId};
 use baton_views::graph::{EdgeKind, Graph};
@@ -16,6 +16,7 @@ use crate::journal::{is_told, row};
 use crate::layout::{self, Frame, Section, Viewer};
 use crate::markdown::spans;
 use crate::pieces::{hidden, pill, prose, since, step_word, tail, typed_text};
+use crate::since::ChangesSince;
 use crate::{address, document, live};
 
 /// How many of the last events are shown.
@@ -32,6 +33,8 @@ pub struct QuestionPage<'q> {
     pub exhibits: &'q [Exhibit],
     /// How many more there are.
     pub exhibits_left_out: usize,
+    /// What was decided before, and what has changed since.
+    pub since: Option<ChangesSince<'q>>,
     /// The flow of the run, which says where each answer leads; `None` outside of workflows.
     pub flow: Option<&'q Graph>,
     /// What happened to the handoff, the oldest first.
@@ -104,7 +107,7 @@ pub fn page(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
             div #(live::QUESTION) {}
             @if let Some(refused) = page.refused { div.cause role="alert" { p.cause-what { "Not decided: " (refused.why) } } }
             div.decision-page {
-                div { (subject(page)) }
+                div { (subject(viewer, page)) }
                 section.decide #decision aria-label="Your decision" { (forms) }
             }
             (history(page))
@@ -148,7 +151,7 @@ pub fn already_decided(
             @match decide {
                 Some((decide, at)) => {
                     p.lead { (pill("done", decide.decision.participle())) " by " b { (decide.who()) } " " (since(at, viewer.now)) span.quiet { " (through " (decide.door.in_words()) ")" } }
-                    @if let Some(text) = said(decide) { (prose("said", text, &address::handoff_text(&handoff.run, &handoff.id))) }
+                    @if let Some(text) = decide.decision.words().or(decide.note.as_deref()) { (prose("said", text, &address::handoff_text(&handoff.run, &handoff.id))) }
                 }
                 None => p.lead { "It does not wait for a person any more: " (step_word(handoff.state.name(), true)) "." }
             }
@@ -159,22 +162,17 @@ pub fn already_decided(
     )
 }
 
-fn said(decide: &Decide) -> Option<&str> {
-    match &decide.decision {
-        Decision::Approve => decide.note.as_deref(),
-        Decision::Reject { feedback: text } | Decision::Answer { answers: text } | Decision::Ask { question: text } => {
-            Some(text)
-        }
-    }
-}
-
 /// Everything that is decided about.
-fn subject(page: &QuestionPage<'_>) -> Markup {
+fn subject(viewer: &Viewer<'_>, page: &QuestionPage<'_>) -> Markup {
     let question = page.question;
     let shown = question.handed_in.as_ref().or(question.document.as_ref());
     let here = address::question(&question.handoff);
     let text = &address::question_text(&question.handoff);
+    let place = exhibit::Place { run: &question.run, page: &here, part: "file", others: "text" };
+    // What has changed comes first, and takes the room that it needs.
+    let mut room = exhibit::Shown::default();
     html! {
+        @if let Some(since) = &page.since { (since.shown(viewer, question, &mut room)) }
         @if let Some(failed) = &question.trouble { (trouble(page, failed)) }
         @if !question.text.trim().is_empty() { section { h2 { "So far" } (prose("so-far", &question.text, text)) } }
         @if !question.items.is_empty() {
@@ -184,11 +182,11 @@ fn subject(page: &QuestionPage<'_>) -> Markup {
             section { h2 { "What is asked" } ol.asked-list { @for asked in &question.questions { li { (asked.text) } } } }
         }
         (document::inputs(&question.inputs, text))
-        @if !question.decided_before.is_empty() {
+        @if page.since.is_none() && !question.decided_before.is_empty() {
             section { (document::list("Before", question.decided_before.iter().map(String::as_str), text)) }
         }
         @if !page.exhibits.is_empty() {
-            section { h2 { "Files" } (exhibit::opened(&here, &question.run, page.exhibits, page.exhibits_left_out)) }
+            section { h2 { "Files" } (exhibit::opened(place, page.exhibits, page.exhibits_left_out, &mut room)) }
         }
         @if !question.examined.is_empty() {
             section { h2 { "Evidence" } (document::evidence(&question.examined, text)) }

@@ -111,11 +111,15 @@ pub fn called_off(run: &Run, events: &[Event]) -> Option<String> {
 }
 
 /// The parts of a run that have their own address.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tab {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tab {
+    /// Why it waits or failed, and what happened.
     Overview,
+    /// Its picture.
     Flow,
+    /// Its handoffs.
     Handoffs,
+    /// Its journal.
     Journal,
 }
 

@@ -1,6 +1,5 @@
 //! What can be done with a run, each with the reason that the journal keeps.
 
-use baton_engine::definition::Definition;
 use baton_engine::run::Run;
 use maud::{Markup, html};
 
@@ -100,13 +99,13 @@ fn inputs(run: &Run, refused: Option<&RefusedAction>) -> Markup {
     let definition = &run.definition;
     let value = |name: &str| match refused.and_then(|refused| refused.inputs.iter().find(|(typed, _)| typed == name)) {
         Some((_, typed)) => typed_text(typed),
-        None => html! { (definition.inputs.get(name).map(Definition::as_typed).unwrap_or_default()) },
+        None => html! { (definition.typed(name)) },
     };
     html! {
         @if !definition.inputs.is_empty() {
             details.inputs open[refused.is_some()] {
                 summary { "Its inputs" }
-                p.quiet { "What is changed here counts from that phase on. Nothing can be changed behind an approval: a person has seen the inputs as they are." }
+                p.quiet { "What is changed here counts from that phase on. Nothing can be changed behind a place where a person decides, such as a gate or a review: nobody there has seen other inputs." }
                 @for (name, _) in definition.workflow.inputs.iter() {
                     label.field { span { (name) }
                         textarea.line name={ (field::INPUT) (name) } rows="1" {

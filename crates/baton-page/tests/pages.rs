@@ -189,6 +189,63 @@ fn pages_say_only_what_is_true_of_them() {
 }
 
 #[test]
+fn question_that_is_asked_again_leads_with_what_has_changed() {
+    let pages = pages(Theme::System, "");
+    let page = |wanted: &str| pages.iter().find(|(name, _)| *name == wanted).expect("it is one of them").1.0.as_str();
+    assert!(!page("question-gate").contains("id=\"since\""), "nobody has decided before");
+    let again = page("question-since");
+    let since =
+        again.split_once("<section class=\"news\" id=\"since\">").and_then(|(_, rest)| rest.split_once("</section>"));
+    let (since, rest) = since.expect("what has changed");
+    for later in ["<h2>So far</h2>", "<h2>Files</h2>", "<h2>Evidence"] {
+        assert!(rest.contains(later), "{later} stands behind it: {again}");
+    }
+    insta::assert_snapshot!(since.replace("><", ">\n<"), @r##"
+    <h2>Since ana rejected it <span class="quiet">
+    <time class="ago" datetime="2026-05-04T14:35:26Z" title="2026-05-04 14:35:26 UTC">1h6m ago</time>
+    </span>
+    </h2>
+    <h3>Before</h3>
+    <ul>
+    <li>ana rejected it: Name the separator.</li>
+    </ul>
+    <h3>Changed files</h3>
+    <details class="exhibit" id="since-0" open>
+    <summary>
+    <code>docs/research.md</code> <span class="quiet">+1 −1</span>
+    </summary>
+    <pre class="lines" tabindex="0">
+    <span class="hunk">--- last decision</span>
+    <span class="hunk">+++ now</span>
+    <span class="hunk">@@ -1,3 +1,3 @@</span>
+     # Research
+     
+    <span class="minus">-Which separator?</span>
+    <span class="plus">+The separator is a semicolon.</span>
+    </pre>
+    <p class="quiet">
+    </p>
+    </details>
+    <ul class="exhibits">
+    <li class="quiet">and <a href="/inbox/csv-export-10.approve-plan.2/since">2 more files</a>
+    </li>
+    </ul>
+    <h3>What is said about it</h3>
+    <pre class="lines" tabindex="0">
+    <span class="minus">- summary: Rows are written through RowWriter in src/export/mod.rs; xlsx.rs is the only writer. A CSV writer fits beside it without touching callers.</span>
+    <span class="minus">- context: Implement RowWriter for a CsvWriter; quote fields with separators.</span>
+    <span class="minus">- decisions:</span>
+    <span class="minus">- - D1: A new file src/export/csv.rs beside xlsx.rs (because: RowWriter is a trait already; callers stay as they are.)</span>
+    <span class="minus">- open questions:</span>
+    <span class="minus">- - Which separator do German spreadsheets expect? [high]</span>
+    <span class="minus">- whole report: .baton/runs/csv-export-10/handed/research.1.1.json</span>
+    <span class="plus">+ summary: The separator is a semicolon; a CSV writer fits beside xlsx.rs.</span>
+    <span class="plus">+ whole report: .baton/runs/csv-export-10/handed/research.2.1.json</span>
+    </pre>
+    "##);
+}
+
+#[test]
 fn long_runs_have_small_pages() {
     let stage = samples::long("long-1", 400);
     let viewer = samples::viewer(0, Theme::System);

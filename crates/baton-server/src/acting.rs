@@ -1,6 +1,8 @@
 //! What people do through the API and through the page alike: decide, start, call off, go on, begin again. One place for each, so
 //! that both doors let the same people do the same.
 
+use std::time::Duration;
+
 use axum::http::StatusCode;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{DriverProblem, WorkspaceProblem};
@@ -12,12 +14,19 @@ use baton_engine::store::{AcceptedHandoff, StoreError};
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use tokio::time::Instant;
 
 use crate::access::Principal;
 use crate::host::RunStart;
 use crate::incoming::{optional, value};
 use crate::problem_json::ProblemJson;
 use crate::server::Server;
+
+/// How long a start waits for another start of the same run that has its workspace already and is not recorded yet.
+const START_WITHIN: Duration = Duration::from_secs(5);
+
+/// How often it looks.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Why a decision was not recorded.
 pub(crate) struct UnrecordedDecision {
@@ -102,9 +111,15 @@ pub(crate) async fn start_run(
         return Ok(existing);
     }
     let (run, definition) = server.host.definition(start.clone())?;
-    if let Err(problem) = server.driving.runs().begin(&run, &definition, &caller, key.as_deref()).await {
-        let meanwhile = started_before(server, &start, &caller, key.as_deref()).await?;
-        return meanwhile.ok_or_else(|| not_begun(server, problem));
+    let until = Instant::now() + START_WITHIN;
+    while let Err(problem) = server.driving.runs().begin(&run, &definition, &caller, key.as_deref()).await {
+        if let Some(meanwhile) = started_before(server, &start, &caller, key.as_deref()).await? {
+            return Ok(meanwhile);
+        }
+        if Instant::now() >= until || !start.id.as_ref().is_some_and(|id| is_just_starting(id, &problem)) {
+            return Err(not_begun(server, problem));
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
     }
     server.driving.start(&run);
     Ok(AcceptedHandoff { handoff: server.engine.resolve_run(run.as_str()).await?, existing: false })
@@ -133,6 +148,12 @@ async fn started_before(
     let what = if key.is_some() && root.terms.key.as_deref() == key { "key" } else { "id" };
     let value = key.filter(|_| what == "key").map(Terms::readable_key).unwrap_or(run.as_str()).to_owned();
     Err(StoreError::Taken { what, value, existing: id }.into())
+}
+
+/// Returns whether the workspace is held by the very run that is to start: somebody starts it at the same moment. Who has taken a
+/// workspace in another process is written there a little later.
+fn is_just_starting(id: &RunId, problem: &DriverProblem) -> bool {
+    matches!(problem, DriverProblem::Workspace(WorkspaceProblem::Held { run, .. }) if run.is_empty() || run == id.as_str())
 }
 
 /// The problem when a run was not begun. A run in the folder of the server itself leaves no room beside it.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use baton_engine::definition::Definition;
 use baton_engine::driver::HandInWay;
 use baton_engine::engine::{Problem, Yardstick};
-use baton_engine::evidence::SeenFile;
+use baton_engine::evidence::{ChangedFile, SeenFile};
 use baton_engine::handoff::Handoff;
 use baton_engine::store::{ClaimedHandoff, StoreError};
 use baton_engine::{Fence, RunId};
@@ -148,6 +148,9 @@ pub trait ServerHost: Send + Sync {
 
     /// Shows files of a run as they were when they were examined, and what has changed in them.
     async fn exhibits(&self, run: &RunId, definition: Option<&Definition>, files: &[SeenFile]) -> Vec<Exhibit>;
+
+    /// Shows files of a run that are not as they were when people decided about them: what has changed since.
+    async fn changes(&self, run: &RunId, files: &[ChangedFile]) -> Vec<Exhibit>;
 
     /// Returns 256 bits that nobody can guess.
     fn secret(&self) -> Result<[u8; 32], HostProblem>;

@@ -44,7 +44,7 @@ mod wrong_tokens;
 
 pub use access::{Exposure, Transport};
 pub use api::openapi_json;
-pub use baton_page::exhibit::{Exhibit, ExhibitContent};
+pub use baton_page::exhibit::{Exhibit, ExhibitContent, LAST_COMMIT, LAST_DECISION, NOW};
 pub use connections::ServerLimits;
 pub use host::{
     AttemptFile, AttemptTexts, ClaimBriefing, HostProblem, KnownInput, KnownWorkflow, RunStart, ServerHost,

@@ -14,6 +14,7 @@ mod memory;
 mod question;
 mod run;
 mod runs;
+mod since;
 mod starting;
 mod streams;
 mod visitor;
@@ -24,6 +25,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Router, middleware};
+use baton_page::run::Tab;
 use baton_page::{address, assets};
 use tower_http::catch_panic::CatchPanicLayer;
 
@@ -42,12 +44,12 @@ pub(crate) fn routes(server: &Server) -> Router<Server> {
         .route("/", get(|| async { Redirect::to(address::RUNS) }))
         .route(address::RUNS, get(runs::list))
         .route(address::START, get(starting::form).post(starting::start))
-        .route("/runs/{run}", get(run::overview))
-        .route("/runs/{run}/flow", get(run::flow))
-        .route("/runs/{run}/handoffs", get(run::handoffs))
+        .route("/runs/{run}", run::tab(Tab::Overview))
+        .route("/runs/{run}/flow", run::tab(Tab::Flow))
+        .route("/runs/{run}/handoffs", run::tab(Tab::Handoffs))
         .route("/runs/{run}/handoffs/{id}", get(handoff::show))
         .route("/runs/{run}/handoffs/{id}/{part}", get(whole::of_handoff))
-        .route("/runs/{run}/journal", get(run::journal))
+        .route("/runs/{run}/journal", run::tab(Tab::Journal))
         .route("/runs/{run}/events", get(streams::of_run))
         .route("/runs/{run}/cancel", post(run::cancel))
         .route("/runs/{run}/resume", post(run::resume))

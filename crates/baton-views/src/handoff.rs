@@ -81,6 +81,22 @@ pub fn document(written: &WrittenDocument) -> Value {
     json!({ "dialect": written.dialect, "text": written.text, "document": value, "warnings": written.warnings })
 }
 
+/// Returns the JSON form of a claim: the handoff, what later calls need, the request, and whatever else a door tells.
+pub fn claim<const N: usize>(handoff: &Handoff, request: &WrittenDocument, more: [(&str, Value); N]) -> Value {
+    let mut value = json!({
+        "handoff": json(handoff),
+        "fence": handoff.fence,
+        "attempt": handoff.attempts,
+        "acknowledge_by": handoff.acknowledge_by(),
+        "notes": handoff.notes.iter().map(note).collect::<Vec<_>>(),
+        "request": document(request),
+    });
+    for (name, told) in more {
+        value[name] = told;
+    }
+    value
+}
+
 /// Returns the JSON form of a failure: the message is all of it, what was said last and the advice are there once more alone.
 pub fn failure(failure: &Failure) -> Value {
     json!({

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use baton_engine::RunId;
 use baton_engine::driver;
-use baton_engine::evidence::{SeenFile, seen_files};
+use baton_engine::evidence::{ChangedFile, SeenFile, seen_files};
 use baton_engine::handoff::Digest;
 use baton_engine::people::Question;
 use baton_engine::store::Store;
-use baton_server::{Exhibit, ExhibitContent};
+use baton_server::{Exhibit, ExhibitContent, LAST_COMMIT, LAST_DECISION, NOW};
 use similar::TextDiff;
 
 /// Finds what belongs to a question.
@@ -24,6 +24,9 @@ const AROUND: usize = 5;
 
 /// Why a file is not shown that is there.
 const NOT_TEXT: &str = "It is not text.";
+
+/// Why a file is not shown that was there when people decided last.
+const GONE: &str = "It is gone, or is not part of this any more.";
 
 impl Exhibits {
     /// Finds it in this store.
@@ -65,6 +68,22 @@ impl Exhibits {
         shown
     }
 
+    /// Shows what has changed in files since people decided about them.
+    pub(crate) async fn changes(&self, run: &RunId, files: &[ChangedFile]) -> Vec<Exhibit> {
+        let mut shown = Vec::with_capacity(files.len());
+        for ChangedFile { path, before, now: sha256 } in files {
+            let before = self.text_of(run, before.as_deref()).await.ok();
+            let (content, is_kept) = match (self.text_of(run, sha256.as_deref()).await, before) {
+                (Ok(now), Some(before)) => (difference(&before, now, LAST_DECISION), true),
+                (Ok(now), None) => (ExhibitContent::Text(now), true),
+                (Err(_), _) if sha256.is_none() => (ExhibitContent::NotShown(GONE.to_owned()), false),
+                (Err(why), _) => (ExhibitContent::NotShown(why.to_owned()), why == NOT_TEXT),
+            };
+            shown.push(Exhibit { path: path.clone(), sha256: sha256.clone().filter(|_| is_kept), content });
+        }
+        shown
+    }
+
     async fn text_of(&self, run: &RunId, sha256: Option<&str>) -> Result<String, &'static str> {
         let digest = Digest(sha256.ok_or("It does not exist, or is too large to be stored.")?.to_owned());
         let kept = self.0.content(run, &digest).await.ok().flatten().filter(|bytes| Digest::of(bytes) == digest);
@@ -83,15 +102,18 @@ async fn compared(workspace: Option<&Path>, path: &str, now: String) -> ExhibitC
         None => None,
     };
     match before {
-        Some(before) if before == now => ExhibitContent::Unchanged(now),
-        Some(before) => {
-            let difference = TextDiff::from_lines(&before, &now);
-            let mut unified = difference.unified_diff();
-            let unified = unified.context_radius(AROUND).header("last commit", "now");
-            ExhibitContent::Difference(unified.to_string())
-        }
+        Some(before) => difference(&before, now, LAST_COMMIT),
         None => ExhibitContent::Text(now),
     }
+}
+
+fn difference(before: &str, now: String, since: &str) -> ExhibitContent {
+    if before == now {
+        return ExhibitContent::Unchanged(now);
+    }
+    let difference = TextDiff::from_lines(before, &now);
+    let mut unified = difference.unified_diff();
+    ExhibitContent::Difference(unified.context_radius(AROUND).header(since, NOW).to_string())
 }
 
 fn as_text(exhibit: &Exhibit) -> String {

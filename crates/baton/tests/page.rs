@@ -22,6 +22,8 @@ mod looking;
 mod looks;
 #[path = "page/person.rs"]
 mod person;
+#[path = "page/phone.rs"]
+mod phone;
 #[path = "page/signing.rs"]
 mod signing;
 #[path = "page/stage.rs"]

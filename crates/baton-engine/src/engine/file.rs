@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::{Caller, Engine, HandedIn, NewHandoff, Problem, ValidDocument, WantedTerms};
+use super::{Caller, Engine, HandedIn, NewHandoff, Problem, ValidDocument, WantedTerms, Yardstick};
 use crate::Fence;
 use crate::evidence::{self, Content, ExaminedClaim};
 use crate::expression::slug;
@@ -12,7 +12,7 @@ use crate::handoff::{Digest, Handoff, State, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Accept, Again, Claim, Command, Ending, Fail, HandIn, Verdict, Verify};
 use crate::retry::{Policy, RETRIES_MAX};
-use crate::store::{StoreError, TransactionStep};
+use crate::store::{ClaimedHandoff, StoreError, TransactionStep};
 
 /// How often another id is tried because somebody else in the same session has just taken it.
 const IDS_TRIED: usize = 20;
@@ -167,15 +167,10 @@ impl Engine {
         fence: Fence,
     ) -> Result<Command, Problem> {
         let handoff = answered.cloned().unwrap_or_else(|| accept.handoff(Timestamp::UNIX_EPOCH));
-        let following = [work.from.clone()];
-        let handed_in = HandedIn {
-            document: document.clone(),
-            request: &accept.request,
-            handoff: &handoff,
-            following: &following,
-            fence,
-            changed: Vec::new(),
-        };
+        let mut yardstick = Yardstick::of_project(&self.settings);
+        yardstick.following.push(work.from.clone());
+        let claimed = ClaimedHandoff { handoff, request: accept.request.clone() };
+        let handed_in = HandedIn { fence, ..HandedIn::of(&claimed, &yardstick, document.clone()) };
         Ok(match handed_in.command(0.0).map_err(Problem::NoAnswer)? {
             Command::Report(mut report) => {
                 if matches!(report.ending, Ending::Blocked { .. }) {

@@ -3,16 +3,50 @@
 use baton_protocol::model::Document;
 use baton_protocol::model::request::Request;
 use baton_protocol::wire::same_word;
+use jiff::Timestamp;
 use serde_json::Map;
 
-use super::look::{examined_of, reported_document, shown_document};
+use super::look::{RunRecord, examined_of, reported_document, shown_document};
 use crate::answer::Successors;
 use crate::flow;
 use crate::handoff::{About, Ask, Handoff, Note, State};
+use crate::handover;
 use crate::id::HandoffId;
-use crate::journal::Event;
+use crate::journal::{Event, Fact};
+use crate::lifecycle::{Command, Decide};
 use crate::people::{AgentQuestion, ExpectedReply, Question, plain_words};
 use crate::run::{LastReport, Run};
+
+/// What people were asked about the same before, and what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EarlierQuestion {
+    /// What they were asked, as they saw it.
+    pub question: Question,
+    /// The decision.
+    pub decide: Decide,
+    /// When it was made.
+    pub at: Timestamp,
+}
+
+impl EarlierQuestion {
+    /// Finds what was decided last where a handoff of a run waits for a person now: about it, or about an earlier visit of its
+    /// phase. `None` if people were never asked the same.
+    pub fn of(record: &RunRecord, id: &HandoffId) -> Option<EarlierQuestion> {
+        let RunRecord { run, events } = record;
+        let waiting = run.find(id)?;
+        let visits = handover::earlier_visits(run, &waiting.step).into_iter().chain([waiting]);
+        let (visit, decide) = visits.rev().find_map(|visit| Some((&visit.handoff.id, visit.decided.as_ref()?)))?;
+        let is_it = |event: &Event| {
+            event.handoff == *visit
+                && matches!(event.fact(), Ok(Fact::Happened(Command::Decide(decided))) if decided == *decide)
+        };
+        let place = events.iter().rposition(is_it)?;
+        let then = Run::of_journal(&events[..place]).ok()?;
+        let question = flow::question(&then, then.find(visit)?)?;
+        let is_same = waiting.handoff.state == State::AwaitingPerson { ask: question.ask };
+        is_same.then(|| EarlierQuestion { question, decide: decide.clone(), at: events[place].at })
+    }
+}
 
 impl Question {
     /// Returns what a person is asked about a handoff whose run has this journal; `None` if it waits for nobody.

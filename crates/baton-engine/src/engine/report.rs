@@ -7,11 +7,12 @@ use baton_protocol::model::request::Party;
 use baton_protocol::model::terms::{AgentDecision, HandoffKind, Outcome};
 use baton_protocol::model::{self, Document, Kind, Request};
 
-use super::{AppliedCommand, Caller, Engine, Problem, ValidDocument};
+use super::{AppliedCommand, Caller, Engine, Problem, ValidDocument, Yardstick};
 use crate::Fence;
 use crate::answer::{self, Answer, Successors};
-use crate::handoff::{Handoff, WrittenDocument};
+use crate::handoff::WrittenDocument;
 use crate::lifecycle::{Accept, Command, Ending, Fail, HandIn};
+use crate::store::ClaimedHandoff;
 
 /// Why a document does not end an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,23 +41,26 @@ impl fmt::Display for NoAnswer {
 pub struct HandedIn<'a> {
     /// The document.
     pub document: ValidDocument,
-    /// What it answers.
-    pub request: &'a WrittenDocument,
-    /// The handoff that it ends an attempt at.
-    pub handoff: &'a Handoff,
-    /// The agents that come next anyway.
-    pub following: &'a [String],
+    /// The handoff that it ends an attempt at, and what it answers.
+    pub claimed: &'a ClaimedHandoff,
+    /// What it was judged by.
+    pub yardstick: &'a Yardstick,
     /// The fence of the claim.
     pub fence: Fence,
     /// What has changed since the claim, as far as somebody looked.
     pub changed: Vec<String>,
 }
 
-impl HandedIn<'_> {
+impl<'a> HandedIn<'a> {
+    /// Takes a document for the latest claim; nobody has looked yet what has changed since.
+    pub fn of(claimed: &'a ClaimedHandoff, yardstick: &'a Yardstick, document: ValidDocument) -> HandedIn<'a> {
+        HandedIn { document, claimed, yardstick, fence: claimed.handoff.fence, changed: Vec::new() }
+    }
+
     /// Returns the command that hands it in; `dice` is for the jitter of a retry.
     pub fn command(self, dice: f64) -> Result<Command, NoAnswer> {
-        let HandedIn { document: ValidDocument { document, written, .. }, request, handoff, following, fence, changed } =
-            self;
+        let HandedIn { document: ValidDocument { document, written, .. }, claimed, yardstick, fence, changed } = self;
+        let ClaimedHandoff { handoff, request } = claimed;
         let kind = document.kind();
         let mut escalates = false;
         if let Document::Request(package) = &document {
@@ -70,7 +74,7 @@ impl HandedIn<'_> {
             }
             escalates = package.told_kind() == HandoffKind::Escalation;
         }
-        let (next, alone) = (Successors::Agents(following), handoff.terms.step.is_none());
+        let (next, alone) = (Successors::Agents(&yardstick.following), handoff.terms.step.is_none());
         let understood = answer::understand(document, next).ok_or(NoAnswer::OtherKind(kind))?;
         let ending = match answer::of_report(&understood.report).ok_or(NoAnswer::NoOutcome)? {
             // In a run the driver finds out who helps, and asks what follows when somebody says stop. Here nobody would
@@ -94,7 +98,7 @@ impl Engine {
         next: Vec<Accept>,
         caller: &Caller,
     ) -> Result<AppliedCommand, Problem> {
-        let handoff = handed_in.handoff;
+        let handoff = &handed_in.claimed.handoff;
         let command = handed_in.command(self.random.number()).map_err(|why| match why {
             NoAnswer::OtherKind(found) if found != Kind::Report => Problem::WrongKind { found, wanted: Kind::Report },
             why => Problem::NoAnswer(why),

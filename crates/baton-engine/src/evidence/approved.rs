@@ -1,5 +1,7 @@
 //! Files that people approve: as they were reported, as they are when somebody is asked, and whether they are still so.
 
+use std::collections::{HashMap, HashSet};
+
 use baton_protocol::rules::artifact_changed;
 
 use super::{ClaimFinding, ClaimKind, ExaminedClaim};
@@ -38,6 +40,17 @@ pub struct ReportedFile {
     pub is_worked_in: bool,
     /// What was seen of it.
     pub examined: ExaminedClaim,
+}
+
+/// A file that is not as it was when people decided about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// Its path.
+    pub path: String,
+    /// Its SHA-256 then; `None` if it was not part of the decision.
+    pub before: Option<String>,
+    /// Its SHA-256 now; `None` if it is gone, or not part of the decision any more.
+    pub now: Option<String>,
 }
 
 /// How many unchanged files are named.
@@ -106,6 +119,27 @@ pub fn after_approval(examined: &[ExaminedClaim], now: &[FileIdentity]) -> Optio
     };
     let examined = examined.iter().map(compare).collect();
     (!same).then_some(examined)
+}
+
+/// Returns the files that are not as they were when people decided about them, those that are gone first, and how many are.
+pub fn changed_files(before: &[ExaminedClaim], now: &[ExaminedClaim]) -> (Vec<ChangedFile>, usize) {
+    let (were, are) = (identities(before), identities(now));
+    let gone = before.iter().filter(|seen| seen.path.as_deref().is_some_and(|path| !are.contains_key(path)));
+    let mut met = HashSet::new();
+    let paths = gone.chain(now).filter_map(|seen| seen.path.as_deref()).filter(|path| met.insert(*path));
+    let (same, changed): (Vec<&str>, Vec<&str>) = paths.partition(|path| were.get(path) == are.get(path));
+    let sha256 = |identity: Option<&FileIdentity>| match identity {
+        Some(FileIdentity::There { sha256, .. }) => sha256.clone(),
+        Some(FileIdentity::Nothing | FileIdentity::Unknown(_)) | None => None,
+    };
+    let file =
+        |path: &str| ChangedFile { path: path.to_owned(), before: sha256(were.get(path)), now: sha256(are.get(path)) };
+    (changed.into_iter().map(file).collect(), same.len())
+}
+
+/// Returns what stood at each path. A report may name a file as made and as changed: the first counts.
+fn identities(examined: &[ExaminedClaim]) -> HashMap<&str, FileIdentity> {
+    examined.iter().rev().filter_map(|seen| Some((seen.path.as_deref()?, seen.identity()))).collect()
 }
 
 /// Names the files that are as they were when a person rejected them; `None` if none of them is.

@@ -13,7 +13,7 @@ use baton_engine::handoff::StateName;
 use baton_engine::known::Decider;
 use baton_engine::lifecycle::{Accept, Claim, Command, Refusal};
 use baton_engine::memory::{self, StillClock};
-use baton_engine::store::{ClaimRequest, TransactionStep};
+use baton_engine::store::{ClaimRequest, ClaimedHandoff, TransactionStep};
 use baton_engine::{Engine, Handoff, HandoffId, RunId};
 use jiff::Timestamp;
 
@@ -73,14 +73,9 @@ impl Bed {
         text: &str,
         next: Vec<Accept>,
     ) -> Result<AppliedCommand, Problem> {
-        let request = self.engine.request(&handoff.id).await?;
-        let document = self.valid(text);
-        let following = [handoff.terms.from.clone()];
-        let fence = handoff.fence;
-        let (request, following) = (&request, &following);
-        self.engine
-            .report(HandedIn { document, request, handoff, following, fence, changed: Vec::new() }, next, &person())
-            .await
+        let claimed = ClaimedHandoff { handoff: handoff.clone(), request: self.engine.request(&handoff.id).await? };
+        let yardstick = Yardstick::of_handoff(handoff, None, None, &self.engine.settings);
+        self.engine.report(HandedIn::of(&claimed, &yardstick, self.valid(text)), next, &person()).await
     }
 
     /// Hands in a valid document for a handoff.

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use baton_engine::engine::{HandedIn, NoAnswer, Problem, WantedTerms};
+use baton_engine::engine::{HandedIn, NoAnswer, Problem, WantedTerms, Yardstick};
 use baton_engine::handoff::{Ask, State, StateName};
 use baton_engine::journal::Fact;
 use baton_engine::lifecycle::Refusal;
-use baton_engine::store::StoreError;
+use baton_engine::store::{ClaimedHandoff, StoreError};
 use baton_protocol::Kind;
 use baton_protocol::model::Document;
 
@@ -78,9 +78,9 @@ async fn a_report_that_does_not_say_how_the_work_ended_is_not_guessed_to_be_comp
     let mut document = bed.valid(REPORT);
     let Document::Report(report) = &mut document.document else { panic!("a report") };
     report.outcome = None;
-    let request = bed.engine.request(&claimed.id).await.unwrap();
-    let (request, handoff, fence) = (&request, &claimed, claimed.fence);
-    let handed_in = HandedIn { document, request, handoff, following: &[], fence, changed: Vec::new() };
+    let yardstick = Yardstick::of_project(&bed.engine.settings);
+    let claimed = ClaimedHandoff { request: bed.engine.request(&claimed.id).await.unwrap(), handoff: claimed };
+    let handed_in = HandedIn::of(&claimed, &yardstick, document);
     assert_eq!(bed.engine.report(handed_in, Vec::new(), &person()).await, Err(Problem::NoAnswer(NoAnswer::NoOutcome)));
 }
 

@@ -1,6 +1,7 @@
 //! Sample runs, and all pages made of them.
 
 mod agents;
+mod since;
 pub(crate) mod stage;
 mod starting;
 
@@ -22,6 +23,7 @@ use baton_page::question::{QuestionPage, SentAnswer};
 use baton_page::run::RunPage;
 use baton_page::run_state::RunState;
 use baton_page::runs::{RunFilter, RunList, RunRow};
+use baton_page::since::ChangesSince;
 use baton_views::details::ListedRun;
 use baton_views::run_summary::{RunSummary, phases_done};
 use baton_views::standing::RunStanding;
@@ -261,6 +263,8 @@ pub(crate) fn pages(theme: Theme, poison: &str) -> Vec<Named> {
     let none = InboxList { waiting: &[], next: None, more: 0 };
     pages.push(("inbox-empty", baton_page::inbox::page(&Viewer { waiting: 0, ..viewer }, &none)));
     pages.push(("question-gate", question(&viewer, waiting, "approve-plan", |_| {})));
+    let again = since::asked_again("csv-export-10", poison);
+    pages.push(("question-since", question(&viewer, &again, "approve-plan", |_| {})));
     pages.push(("question-clarification", question(&viewer, asking, "research", stage::asked_before(poison))));
     pages.push(("question-failure", question(&viewer, failing, "write", |_| {})));
     pages.push((
@@ -379,6 +383,9 @@ fn question(viewer: &Viewer<'_>, stage: &Stage, phase: &str, change: impl FnOnce
     let handoff = &stage.run.find(&question.handoff).expect("it waits").handoff;
     let events: Vec<_> = stage.events().into_iter().filter(|event| event.handoff == handoff.id).collect();
     let exhibits = if phase == "approve-plan" { exhibits(&stage.poison) } else { Vec::new() };
+    let earlier = since::earlier(stage, &handoff.id);
+    let changed = since::exhibits(&stage.poison);
+    let since = earlier.as_ref().map(|earlier| ChangesSince { earlier, changed: &changed, left_out: 2, unchanged: 0 });
     let flow = baton_views::graph::of_run::marked(&stage.run, now());
     let refused = SentAnswer {
         why: format!("say what must change{}", stage.poison),
@@ -392,6 +399,7 @@ fn question(viewer: &Viewer<'_>, stage: &Stage, phase: &str, change: impl FnOnce
         question: &question,
         exhibits: &exhibits,
         exhibits_left_out: 0,
+        since,
         flow: Some(&flow),
         events: &events,
         refused,

@@ -101,7 +101,7 @@ pub(crate) async fn claim(
                 ClaimBriefing { prompt: briefing.prompt.filter(|_| wanted != Some(false)), ..briefing }
             }
         };
-        claims.push(as_json(&claimed, &briefing));
+        claims.push(as_json(claimed, briefing));
     }
     Ok(Json(json!({ "version": 1, "claims": claims, "held": held })))
 }
@@ -160,19 +160,15 @@ fn count(wanted: Option<u32>) -> Result<u32, ProblemJson> {
     }
 }
 
-fn as_json(claimed: &ClaimedHandoff, briefing: &ClaimBriefing) -> Value {
-    let handoff = &claimed.handoff;
-    json!({
-        "handoff": baton_views::handoff::json(handoff),
-        "fence": handoff.fence,
-        "attempt": handoff.attempts,
-        "acknowledge_by": handoff.acknowledge_by(),
-        "notes": handoff.notes.iter().map(baton_views::handoff::note).collect::<Vec<_>>(),
-        "request": baton_views::handoff::document(&claimed.request),
-        "prompt": briefing.prompt,
-        "no_prompt": briefing.no_prompt,
-        "missing_artifacts": briefing.missing_artifacts,
-        "artifacts": handed_over(&handoff.id, &briefing.handed_over),
-        "traceparent": briefing.traceparent,
-    })
+fn as_json(claimed: ClaimedHandoff, briefing: ClaimBriefing) -> Value {
+    let ClaimedHandoff { handoff, request } = claimed;
+    let artifacts = handed_over(&handoff.id, &briefing.handed_over);
+    let more = [
+        ("prompt", briefing.prompt.into()),
+        ("no_prompt", briefing.no_prompt.into()),
+        ("missing_artifacts", briefing.missing_artifacts.into()),
+        ("artifacts", artifacts.into()),
+        ("traceparent", briefing.traceparent.into()),
+    ];
+    baton_views::handoff::claim(&handoff, &request, more)
 }

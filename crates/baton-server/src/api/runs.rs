@@ -169,7 +169,7 @@ pub(crate) struct NewRetry {
     from: Option<String>,
     /// What the agent of that phase must know.
     note: Option<String>,
-    /// Inputs that are different from then on. There is no way back with other inputs past something that a person approved.
+    /// Inputs that are different from then on. There is no way back with other inputs past a place where a person decides.
     #[serde(default)]
     #[schema(value_type = Object)]
     inputs: Map<String, Value>,

@@ -144,22 +144,17 @@ pub(crate) async fn report(
     JsonBody(new): JsonBody<NewReport>,
 ) -> Result<Json<Value>, ProblemJson> {
     let fence = Fence(new.fence);
-    let ClaimedHandoff { handoff, request } = claimed_work(&server, &principal, &id, fence).await?;
-    let definition = server.engine.definition_of(&handoff).await?;
-    let yardstick = server.engine.yardstick(&handoff, Some(&request), definition.as_ref()).await?;
+    let claimed = claimed_work(&server, &principal, &id, fence).await?;
+    let ClaimedHandoff { handoff, request } = &claimed;
+    let definition = server.engine.definition_of(handoff).await?;
+    let yardstick = server.engine.yardstick(handoff, Some(request), definition.as_ref()).await?;
     let document = GivenDocument::of(&new.document, new.dialect.as_deref())?.valid(&yardstick)?;
     let mut next = Vec::with_capacity(new.next.len());
     for wanted in &new.next {
-        next.push(following(&server, &principal, &handoff, wanted).await?);
+        next.push(following(&server, &principal, handoff, wanted).await?);
     }
-    let handed_in = HandedIn {
-        document,
-        request: &request,
-        handoff: &handoff,
-        following: &yardstick.following,
-        fence,
-        changed: server.host.changed(&handoff, fence).await,
-    };
+    let changed = server.host.changed(handoff, fence).await;
+    let handed_in = HandedIn { fence, changed, ..HandedIn::of(&claimed, &yardstick, document) };
     Ok(Json(form.applied(&server, &server.engine.report(handed_in, next, &principal.caller()).await?)))
 }
 

@@ -53,6 +53,19 @@ pub(super) async fn exhibits(
     Ok((server.host.exhibits(&handoff.run, definition.as_ref(), &files[left_out..]).await, left_out))
 }
 
+/// Reads the run of a handoff. Whoever sees this handoff only does not see what stands beside it in the run.
+pub(super) async fn run_around(
+    server: &Server,
+    principal: &Principal,
+    handoff: &Handoff,
+) -> Result<Option<Arc<RunRecord>>, ProblemJson> {
+    if handoff.terms.step.is_none() || principal.is_restricted() {
+        return Ok(None);
+    }
+    let root = server.visible_run(principal, handoff.run.as_str()).await?;
+    Ok(Some(server.run_record(&root).await?))
+}
+
 /// A handoff with everything that is known about it.
 pub(super) struct SeenHandoff {
     pub(super) handoff: Handoff,
@@ -82,13 +95,7 @@ impl SeenHandoff {
         handoff: Handoff,
         attempt: Option<u64>,
     ) -> Result<SeenHandoff, ProblemJson> {
-        // Whoever sees this handoff only does not see what stands beside it in the run.
-        let record = if handoff.terms.step.is_some() && !principal.is_restricted() {
-            let root = server.visible_run(principal, handoff.run.as_str()).await?;
-            Some(server.run_record(&root).await?)
-        } else {
-            None
-        };
+        let record = run_around(server, principal, &handoff).await?;
         let tracked = record.as_ref().and_then(|record| record.run.find(&handoff.id));
         let events = server.engine.store.history_of(&handoff.id).await?;
         let request = accepted_request(&events)?;

@@ -14,7 +14,8 @@ use serde::Deserialize;
 
 use super::answering::{fragments, html, text};
 use super::form::{SentForm, see};
-use super::handoff::{exhibits, files};
+use super::handoff::{exhibits, files, run_around};
+use super::since::Since;
 use super::visitor::Visitor;
 use crate::acting;
 use crate::incoming::{InPath, Search};
@@ -49,7 +50,7 @@ pub(super) async fn show(
     }
     match asked(&server, &handoff).await? {
         Some(question) if visitor.wants_html => page(&server, &visitor, &handoff, &question, None).await,
-        Some(question) => Ok(text(plain::question(&handoff, &question, viewer.now))),
+        Some(question) => Ok(text(as_text(&server, &visitor, &handoff, &question).await?)),
         None => Ok(see(&address::handoff(&handoff.run, &handoff.id))),
     }
 }
@@ -62,6 +63,18 @@ pub(super) async fn asked(server: &Server, handoff: &Handoff) -> Result<Option<Q
     }
 }
 
+/// Writes all that is decided about.
+pub(super) async fn as_text(
+    server: &Server,
+    visitor: &Visitor,
+    handoff: &Handoff,
+    question: &Question,
+) -> Result<String, ProblemJson> {
+    let since = Since::around(server, visitor.principal()?, handoff, question).await?;
+    let since = since.as_ref().map(|since| since.page(&[]));
+    Ok(plain::question(handoff, question, since, visitor.viewer().now))
+}
+
 async fn page(
     server: &Server,
     visitor: &Visitor,
@@ -69,17 +82,18 @@ async fn page(
     question: &Question,
     refused: Option<&SentAnswer>,
 ) -> Result<Response, ProblemJson> {
-    let principal = visitor.principal()?;
-    let flow = if handoff.terms.step.is_some() && !principal.is_restricted() {
-        let root = server.visible_run(principal, handoff.run.as_str()).await?;
-        Some(of_run::marked(&server.run_record(&root).await?.run, server.engine.now()))
-    } else {
-        None
+    let record = run_around(server, visitor.principal()?, handoff).await?;
+    let flow = record.as_ref().map(|record| of_run::marked(&record.run, server.engine.now()));
+    let since = record.as_ref().and_then(|record| Since::of(record, question));
+    let changed = match &since {
+        Some(since) => since.first_files(server).await,
+        None => Vec::new(),
     };
     let (exhibits, exhibits_left_out) = exhibits(server, handoff, &files(&question.examined)).await?;
     let events = server.engine.store.history_of(&handoff.id).await?;
     let (flow, exhibits, events) = (flow.as_ref(), &exhibits[..], &events[..]);
-    let page = QuestionPage { handoff, question, exhibits, exhibits_left_out, flow, events, refused };
+    let since = since.as_ref().map(|since| since.page(&changed));
+    let page = QuestionPage { handoff, question, exhibits, exhibits_left_out, since, flow, events, refused };
     Ok(html(question::page(&visitor.viewer(), &page)))
 }
 

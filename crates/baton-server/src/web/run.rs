@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
 use baton_engine::definition::Definition;
 use baton_engine::engine::RunRecord;
 use baton_engine::flow::Restart;
@@ -13,7 +14,7 @@ use baton_engine::people::Question;
 use baton_engine::queue::QueueHolds;
 use baton_engine::{RunId, flow as run_flow};
 use baton_page::journal::{EVENTS_PER_PAGE, JournalPage};
-use baton_page::run::{self, RunPage};
+use baton_page::run::{self, RunPage, Tab};
 use baton_page::run_actions::RefusedAction;
 use baton_page::{address, journal as journal_page, live, plain};
 use baton_protocol::printable;
@@ -113,98 +114,54 @@ async fn lone(server: &Server, principal: &Principal, id: &str) -> Option<Respon
     Some(see(&address::handoff(&handoff.run, &handoff.id)))
 }
 
-/// Shows a run: why it waits or failed, and what happened.
-pub(super) async fn overview(
-    State(server): State<Server>,
-    visitor: Visitor,
-    InPath(id): InPath<String>,
-    Search(part): Search<Part>,
-) -> Result<Response, ProblemJson> {
-    let seen = match find(&server, visitor.principal()?, &visitor, &id).await? {
-        Ok(seen) => seen,
-        Err(elsewhere) => return Ok(elsewhere),
-    };
-    let run = &seen.record.run;
-    let page = seen.page(last_seen(&visitor.jar, &run.id));
-    let viewer = visitor.viewer();
-    match &part.fragment {
-        Some(names) => fragments(&viewer, names, |name| run::fragment(&viewer, &page, name, part.from)),
-        None if visitor.wants_html => {
-            let mut response = html(run::page(&viewer, &page));
-            keep(response.headers_mut(), &now_seen(&visitor.jar, &run.id, run.seq));
-            Ok(response)
-        }
-        None => Ok(text(plain::run(&viewer, &page))),
-    }
+/// Shows a part of a run at its address.
+pub(super) fn tab(tab: Tab) -> MethodRouter<Server> {
+    get(
+        move |State(server): State<Server>,
+              visitor: Visitor,
+              InPath(id): InPath<String>,
+              Search(part): Search<Part>| { show(tab, server, visitor, id, part) },
+    )
 }
 
-/// Draws a run.
-pub(super) async fn flow(
-    State(server): State<Server>,
-    visitor: Visitor,
-    InPath(id): InPath<String>,
-    Search(part): Search<Part>,
-) -> Result<Response, ProblemJson> {
+async fn show(tab: Tab, server: Server, visitor: Visitor, id: String, part: Part) -> Result<Response, ProblemJson> {
     let principal = visitor.principal()?;
-    principal.looks_at_all()?;
+    if matches!(tab, Tab::Flow | Tab::Journal) {
+        principal.looks_at_all()?;
+    }
     let seen = match find(&server, principal, &visitor, &id).await? {
         Ok(seen) => seen,
         Err(elsewhere) => return Ok(elsewhere),
     };
-    let (page, viewer) = (seen.page(None), visitor.viewer());
-    match &part.fragment {
-        Some(names) => fragments(&viewer, names, |name| run::fragment(&viewer, &page, name, part.from)),
-        None if visitor.wants_html => Ok(html(run::flow_page(&viewer, &page))),
-        None => Ok(text(printable(&mermaid::render(&of_run::marked(page.run, viewer.now))))),
-    }
-}
-
-/// Lists the handoffs of a run.
-pub(super) async fn handoffs(
-    State(server): State<Server>,
-    visitor: Visitor,
-    InPath(id): InPath<String>,
-    Search(part): Search<Part>,
-) -> Result<Response, ProblemJson> {
-    let seen = match find(&server, visitor.principal()?, &visitor, &id).await? {
-        Ok(seen) => seen,
-        Err(elsewhere) => return Ok(elsewhere),
-    };
-    let (page, viewer) = (seen.page(None), visitor.viewer());
-    match &part.fragment {
-        Some(names) => fragments(&viewer, names, |name| run::fragment(&viewer, &page, name, part.from)),
-        None if visitor.wants_html => Ok(html(run::handoffs_page(&viewer, &page, part.from))),
-        None => Ok(text(plain::run(&viewer, &page))),
-    }
-}
-
-/// Shows a page of the journal of a run.
-pub(super) async fn journal(
-    State(server): State<Server>,
-    visitor: Visitor,
-    InPath(id): InPath<String>,
-    Search(part): Search<Part>,
-) -> Result<Response, ProblemJson> {
-    let principal = visitor.principal()?;
-    principal.looks_at_all()?;
-    let seen = match find(&server, principal, &visitor, &id).await? {
-        Ok(seen) => seen,
-        Err(elsewhere) => return Ok(elsewhere),
-    };
-    let events = &seen.record.events;
+    let RunRecord { run, events } = &*seen.record;
+    let (viewer, before) = (visitor.viewer(), last_seen(&visitor.jar, &run.id));
+    let page = seen.page(before.filter(|_| tab == Tab::Overview));
     let to = part.before.map_or(events.len(), |before| events.partition_point(|event| event.seq < before));
-    let from = to.saturating_sub(EVENTS_PER_PAGE);
-    let run_page = seen.page(None);
-    let viewer = visitor.viewer();
-    let page = JournalPage { run: run_page.run, state: run_page.state(&viewer), events: &events[from..to] };
-    match &part.fragment {
-        Some(names) => fragments(&viewer, names, |name| match name {
-            live::RUN_JOURNAL => Some(journal_page::fragment(&page)),
-            name => run::fragment(&viewer, &run_page, name, 0),
-        }),
-        None if visitor.wants_html => Ok(html(journal_page::page(&viewer, &page))),
-        None => Ok(text(plain::journal(&page))),
+    let events = &events[to.saturating_sub(EVENTS_PER_PAGE)..to];
+    let journal = JournalPage { run, state: page.state(&viewer), events };
+    if let Some(names) = &part.fragment {
+        return fragments(&viewer, names, |name| match name {
+            live::RUN_JOURNAL if tab == Tab::Journal => Some(journal_page::fragment(&journal)),
+            name => run::fragment(&viewer, &page, name, part.from),
+        });
     }
+    if !visitor.wants_html {
+        return Ok(text(match tab {
+            Tab::Overview | Tab::Handoffs => plain::run(&viewer, &page),
+            Tab::Flow => printable(&mermaid::render(&of_run::marked(run, viewer.now))),
+            Tab::Journal => plain::journal(&journal),
+        }));
+    }
+    let mut response = html(match tab {
+        Tab::Overview => run::page(&viewer, &page),
+        Tab::Flow => run::flow_page(&viewer, &page),
+        Tab::Handoffs => run::handoffs_page(&viewer, &page, part.from),
+        Tab::Journal => journal_page::page(&viewer, &journal),
+    });
+    if tab == Tab::Overview {
+        keep(response.headers_mut(), &now_seen(&visitor.jar, &run.id, run.seq));
+    }
+    Ok(response)
 }
 
 /// Calls a run off.
@@ -268,9 +225,8 @@ pub(super) async fn retry(
 
 /// Returns the inputs that somebody has changed. What was emptied is as if it had not been given.
 fn edited(definition: &Definition, typed: &[(String, String)]) -> Result<Map<String, Value>, ProblemJson> {
-    let is_kept = |(name, text): &&(String, String)| {
-        definition.inputs.get(name).is_none_or(|value| Definition::as_typed(value) == *text)
-    };
+    let is_kept =
+        |(name, text): &&(String, String)| !definition.inputs.contains_key(name) || definition.typed(name) == *text;
     let changed: Vec<(String, String)> = typed.iter().filter(|input| !is_kept(input)).cloned().collect();
     let mut inputs = definition.inputs.clone();
     inputs.retain(|name, _| changed.iter().all(|(other, _)| other != name));

@@ -96,8 +96,7 @@ async fn given_to(server: &Server, principal: &Principal, run: &str) -> Result<S
     let root = server.visible_run(principal, run).await?;
     let record = server.run_record(&root).await?;
     let definition = &record.run.definition;
-    let given = definition.inputs.iter().map(|(name, value)| (name.clone(), Definition::as_typed(value)));
-    let inputs = given.collect();
+    let inputs = definition.inputs.keys().map(|name| (name.clone(), definition.typed(name))).collect();
     let folder = definition.workspace.strip_prefix(server.host.workspace()).map(|inside| inside.display().to_string());
     Ok(SentStart { inputs, workspace: folder.unwrap_or_default(), ..SentStart::default() })
 }

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use super::answering::text;
 use super::handoff::{self, SeenHandoff, files};
 use super::question;
+use super::since::Since;
 use super::visitor::Visitor;
 use crate::host::AttemptFile;
 use crate::incoming::{InPath, Search};
@@ -65,11 +66,19 @@ pub(super) async fn of_question(
     InPath((id, part)): InPath<(String, String)>,
     Search(which): Search<Which>,
 ) -> Result<Response, ProblemJson> {
-    let handoff = server.visible(visitor.principal()?, &id).await?;
+    let principal = visitor.principal()?;
+    let handoff = server.visible(principal, &id).await?;
     let question = question::asked(&server, &handoff).await?.ok_or_else(|| ProblemJson::unknown(&id))?;
     match part.as_str() {
-        "text" => Ok(text(plain::question(&handoff, &question, visitor.viewer().now))),
+        "text" => Ok(text(question::as_text(&server, &visitor, &handoff, &question).await?)),
         "file" => Ok(text(changes(&server, &handoff, &files(&question.examined), which.path.as_deref()).await?)),
+        "since" => {
+            let since = Since::around(&server, principal, &handoff, &question).await?;
+            let since = since.ok_or_else(|| ProblemJson::unknown(&part))?;
+            let path = which.path.as_deref();
+            let changes = since.text(&server, path).await;
+            changes.map(text).ok_or_else(|| ProblemJson::unknown(path.unwrap_or_default()))
+        }
         _ => Err(ProblemJson::unknown(&part)),
     }
 }

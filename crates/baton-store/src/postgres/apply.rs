@@ -21,20 +21,6 @@ use super::session::Session;
 use super::table::{self, Arrays, Change, Ends, UPDATE, UPDATE_PARAMETERS};
 use crate::plan::Plan;
 
-/// Finds handoffs and where the journals of their runs end.
-const LOOK: &str = concat!(
-    "SELECT ",
-    table::columns!(),
-    ", ",
-    table::end_columns!(),
-    " FROM handoffs AS h ",
-    table::join_end!(),
-    " WHERE h.id = ANY ($1)"
-);
-
-/// The column at which [`LOOK`] begins with the end of the journal.
-const END: usize = 8;
-
 /// What a command comes to.
 struct Outcome {
     /// What must be written.
@@ -178,7 +164,7 @@ async fn outcomes(node: &Node, session: &Session, pieces: &[NewOrder]) -> Result
     let own: Vec<Option<Outcome>> = pieces.iter().map(|piece| own(node, &piece.order, piece.at)).collect();
     let unknown = pieces.iter().zip(&own).filter(|(_, own)| own.is_none());
     let unknown: Vec<&str> = unknown.map(|(piece, _)| piece.order.id.as_str()).collect();
-    let found = if unknown.is_empty() { Vec::new() } else { session.query(LOOK, &[&unknown]).await? };
+    let found = if unknown.is_empty() { Vec::new() } else { session.query(table::look!(), &[&unknown]).await? };
     let found: HashMap<&str, &SqlRow> =
         found.iter().map(|row| Ok((row.try_get(0)?, row))).collect::<Result<_, Fault>>()?;
     let decide = |(piece, own): (&NewOrder, Option<Outcome>)| match own {
@@ -203,7 +189,7 @@ fn decide(order: &Order, found: Option<&SqlRow>, at: Timestamp) -> Result<Outcom
     let Some(found) = found else { return Err(StoreError::NotFound(order.id.clone()).into()) };
     let handoff = table::handoff(found)?;
     let mut ends = Ends::default();
-    ends.read(&handoff.run, found, END)?;
+    ends.read(&handoff.run, found, table::END)?;
     let at = ends.at(&handoff.run, at);
     Ok(match lifecycle::apply(&handoff, order.command.clone(), at) {
         Ok(transition) => Outcome { answer: Ok(transition.handoff.clone()), transition: Some(transition), ends },

@@ -20,18 +20,7 @@ use super::writing::{WRITE, Written};
 use crate::plan::{self, End, Lookup, Made, Plan};
 
 /// Finds handoffs and where the journals of their runs end, and lets nobody else change them until the transaction ends.
-const LOOK_AND_LOCK: &str = concat!(
-    "SELECT ",
-    table::columns!(),
-    ", ",
-    table::end_columns!(),
-    " FROM handoffs AS h ",
-    table::join_end!(),
-    " WHERE h.id = ANY ($1) ORDER BY h.id FOR UPDATE OF h"
-);
-
-/// The column at which [`LOOK_AND_LOCK`] begins with the end of the journal.
-const END: usize = 8;
+const LOOK_AND_LOCK: &str = concat!(table::look!(), " ORDER BY h.id FOR UPDATE OF h");
 
 /// Lets nobody else who goes the careful way write to these runs and to those of these handoffs.
 ///
@@ -282,7 +271,7 @@ impl SeenRows {
         }
         for row in found {
             let handoff = table::handoff(row)?;
-            let end = table::end(row, END)?;
+            let end = table::end(row, table::END)?;
             self.ends.entry(handoff.run.clone()).or_insert(end);
             self.handoffs.insert(handoff.id.clone(), Some(handoff));
         }

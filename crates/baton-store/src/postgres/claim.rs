@@ -59,8 +59,7 @@ const READY: &str = concat!(
     " LEFT JOIN events AS accepted ON accepted.run = h.run AND accepted.seq = h.accepted_seq"
 );
 
-/// The columns at which [`READY`] begins with the end of the journal and with the request, and has the agent.
-const END: usize = 8;
+/// The columns at which [`READY`] begins with the request, and has the agent.
 const REQUEST: usize = 11;
 const AGENT: usize = 13;
 
@@ -256,7 +255,7 @@ fn decide<'r>(
     let (mut claimed, mut changes) = (Vec::new(), Vec::new());
     for row in rows {
         let handoff = table::handoff(row)?;
-        ends.read(&handoff.run, row, END)?;
+        ends.read(&handoff.run, row, table::END)?;
         let command = Command::Claim(wish.claim());
         // What nobody wants any more is left for the rescue.
         let Ok(transition) = lifecycle::apply(&handoff, command, ends.at(&handoff.run, at)) else { continue };

@@ -40,6 +40,25 @@ macro_rules! join_end {
 }
 pub(super) use join_end;
 
+/// The column at which the end of the journal begins.
+pub(super) const END: usize = 8;
+
+/// Finds handoffs by their ids, and where the journals of their runs end.
+macro_rules! look {
+    () => {
+        concat!(
+            "SELECT ",
+            $crate::postgres::table::columns!(),
+            ", ",
+            $crate::postgres::table::end_columns!(),
+            " FROM handoffs AS h ",
+            $crate::postgres::table::join_end!(),
+            " WHERE h.id = ANY ($1)"
+        )
+    };
+}
+pub(super) use look;
+
 /// Reads a row.
 pub(super) fn row(row: &SqlRow) -> Result<Row, Fault> {
     Ok(Row {

@@ -209,18 +209,12 @@ impl ClaimedWork {
     }
 
     fn as_json(&self) -> Value {
-        let handoff = &self.handoff;
-        json!({
-            "handoff": baton_views::handoff::json(handoff),
-            "fence": handoff.fence,
-            "attempt": handoff.attempts,
-            "acknowledge_by": handoff.acknowledge_by(),
-            "notes": handoff.notes.iter().map(baton_views::handoff::note).collect::<Vec<_>>(),
-            "request": baton_views::handoff::document(&self.request),
-            "prompt": self.prompt(),
-            "missing_artifacts": self.missing_artifacts,
-            "traceparent": self.traceparent(),
-        })
+        let more = [
+            ("prompt", self.prompt().into()),
+            ("missing_artifacts", self.missing_artifacts.clone().into()),
+            ("traceparent", self.traceparent().into()),
+        ];
+        baton_views::handoff::claim(&self.handoff, &self.request, more)
     }
 }
 

@@ -7,6 +7,7 @@ use baton_engine::Fence;
 use baton_engine::Handoff;
 use baton_engine::engine::{HandedIn, NewHandoff, Problem, Yardstick};
 use baton_engine::lifecycle::Accept;
+use baton_engine::store::ClaimedHandoff;
 use baton_protocol::{Dialect, Kind};
 use clap::Args;
 
@@ -88,14 +89,9 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             return Ok(Exit::No);
         };
         let sent: Vec<String> = next.iter().map(|accept| accept.id.to_string()).collect();
-        let handed_in = HandedIn {
-            document: valid,
-            request: &request,
-            handoff: &handoff,
-            following: &yardstick.following,
-            fence: options.fence,
-            changed: briefing::changed_since_claimed(&handoff, definition, session.state.as_ref()).await,
-        };
+        let changed = briefing::changed_since_claimed(&handoff, definition, session.state.as_ref()).await;
+        let claimed = ClaimedHandoff { handoff, request };
+        let handed_in = HandedIn { fence: options.fence, changed, ..HandedIn::of(&claimed, &yardstick, valid) };
         let applied = match session.engine.report(handed_in, next, &guard::anybody()).await {
             Ok(applied) => applied,
             Err(Problem::NotComplete) => {

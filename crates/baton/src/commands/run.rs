@@ -27,7 +27,7 @@ pub(crate) struct Options {
     /// The workflow file, or a folder with a workflow.yaml; with a server as the store: the name of a workflow [default: this folder]
     #[arg(default_value = ".", hide_default_value = true)]
     workflow: PathBuf,
-    /// An input of the workflow; the value is text, or JSON if it reads as a list, an object, a number, true/false or text in quotation marks
+    /// An input of the workflow; the value is text, or JSON if it reads as a list, an object, a number, true/false, null or text in quotation marks
     #[arg(long = "input", value_name = "NAME=VALUE", value_parser = parse_input)]
     inputs: Vec<(String, Value)>,
     /// Where the agents work; created if it does not exist. Of a server, a folder inside its workspace

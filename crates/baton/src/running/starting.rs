@@ -190,9 +190,9 @@ pub(crate) fn command_to_start(begun: &Definition, given: &Map<String, Value>) -
     let mut command = format!("baton run {} --workspace {}", quoted(&file), quoted(&begun.workspace));
     let mut inputs = begun.inputs.clone();
     inputs.extend(given.clone());
-    for (name, value) in inputs.iter().filter(|(_, value)| !value.is_null()) {
-        let declared = begun.workflow.inputs.get(name);
-        if declared.is_none_or(|input| input.default.as_ref() != Some(value)) {
+    for (name, value) in &inputs {
+        let default = begun.workflow.inputs.get(name).and_then(|declared| declared.default.as_ref());
+        if default.unwrap_or(&Value::Null) != value {
             let typed = Definition::as_typed(value);
             command.push_str(&format!(" --input {}", baton_host::quoted(&format!("{name}={typed}"))));
         }

@@ -8,7 +8,7 @@ use baton_engine::agent::Job;
 use baton_engine::definition::Definition;
 use baton_engine::driver::HandInWay;
 use baton_engine::engine::Problem;
-use baton_engine::evidence::SeenFile;
+use baton_engine::evidence::{ChangedFile, SeenFile};
 use baton_engine::handoff::{Handoff, Terms};
 use baton_engine::run::attempt_folder;
 use baton_engine::store::{ClaimedHandoff, Order, StoreError};
@@ -174,6 +174,10 @@ impl ServerHost for ServerMachine {
     async fn exhibits(&self, run: &RunId, definition: Option<&Definition>, files: &[SeenFile]) -> Vec<Exhibit> {
         let workspace = definition.map(|definition| definition.workspace.as_path());
         Exhibits::in_store(&self.session.store).files(run, workspace, files).await
+    }
+
+    async fn changes(&self, run: &RunId, files: &[ChangedFile]) -> Vec<Exhibit> {
+        Exhibits::in_store(&self.session.store).changes(run, files).await
     }
 
     fn secret(&self) -> Result<[u8; 32], HostProblem> {

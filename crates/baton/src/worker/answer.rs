@@ -32,22 +32,14 @@ fn report(output: &[u8], claimed: &ClaimedHandoff, yardstick: &Yardstick) -> Res
         let why = "the command ended without a report: it wrote neither to BATON_REPORT_FILE nor to stdout";
         return Err(refused(why.to_owned()));
     }
-    let ClaimedHandoff { handoff, request } = claimed;
     let mut judged = yardstick.judge(&IncomingDocument::of(output));
     let Some(document) = judged.valid.take() else {
         let what =
             if judged.kind.is_none() { "what the command wrote is not a report" } else { "the report is not valid" };
         return Err(judged.failure(what));
     };
-    let handed_in = HandedIn {
-        document,
-        request,
-        handoff,
-        following: &yardstick.following,
-        fence: handoff.fence,
-        // The caller looks when everything that the command has started is gone.
-        changed: Vec::new(),
-    };
+    // What has changed, the caller looks when everything that the command has started is gone.
+    let handed_in = HandedIn::of(claimed, yardstick, document);
     handed_in.command(random::number()).map_err(|why| refused(format!("what the command wrote is not a report: {why}")))
 }
 

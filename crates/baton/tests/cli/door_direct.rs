@@ -15,7 +15,7 @@ use baton_engine::known::Decider;
 use baton_engine::lifecycle::{Claim, Command, Decision};
 use baton_engine::memory::{self, StillClock};
 use baton_engine::people::Question;
-use baton_engine::store::{ClaimRequest, Order};
+use baton_engine::store::{ClaimRequest, ClaimedHandoff, Order};
 use baton_engine::{Engine, Failure, HandoffId, RunId, flow};
 use baton_protocol::Kind;
 use baton_testbed::account;
@@ -120,14 +120,8 @@ impl Direct {
                     Ok(document) => document,
                     Err(invalid) => return Ok(invalid),
                 };
-                let handed_in = HandedIn {
-                    document,
-                    request: &request,
-                    handoff: &handoff,
-                    following: &yardstick.following,
-                    fence: *fence,
-                    changed: Vec::new(),
-                };
+                let claimed = ClaimedHandoff { handoff, request };
+                let handed_in = HandedIn { fence: *fence, ..HandedIn::of(&claimed, &yardstick, document) };
                 engine.report(handed_in, Vec::new(), &caller).await?
             }
             Verb::Fail { id, fence } => {

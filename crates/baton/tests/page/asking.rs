@@ -32,7 +32,9 @@ fn agent_is_asked_from_the_inbox_and_its_answer_is_decided_about() {
     ana.go(&stage.url("/inbox"));
     ana.click("#inbox-list .card-name");
     ana.until("main", "Leap seconds are read, and refused with their line.");
-    ana.until("main", "What about leap seconds?");
+    ana.until("#since h2", "Since ana asked about it");
+    ana.until("#since", "What about leap seconds?");
+    ana.until("#since .plus", "Leap seconds are read");
     ana.click("#decide-approve button");
     ana.until("#run-state", "completed");
     assert_eq!(ana.complaints(), Vec::<String>::new());

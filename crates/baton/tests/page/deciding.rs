@@ -1,6 +1,7 @@
 //! People in front of a real browser: they log in, watch, approve, reject, answer, and come too late.
 
 use crate::browser::{Driver, Settings};
+use crate::person::Person;
 use crate::stage::{GATE, Stage};
 
 #[test]
@@ -66,6 +67,65 @@ fn work_is_rejected_with_feedback() {
     stage.server.until("/api/v1/runs/t", |run| run["waiting"][0]["id"] == "t.ok.2");
     assert!(stage.decision("t").to_string().contains("Leap years are wrong."));
     ana.until("#run-timeline", "Leap years are wrong.");
+}
+
+#[test]
+fn question_that_is_asked_again_shows_first_what_has_changed_since_the_last_decision() {
+    let flow = "name: gates\nagents: {dev: {command: [./dev.sh]}}\n\
+        phases: [{id: build, agent: dev}, {id: ok, gate: {name: 'Ship it?', items: [the notes]}, on_failure: build}]\n";
+    let agent = "case $BATON_HANDOFF_ID in *.1) word=first; echo no more > old.txt;; *) word=second; echo news > new.txt; rm old.txt;; esac\n\
+        printf 'title\\nthe %s draft\\n' $word > notes.txt; echo same > same.txt\n\
+        files='{\"path\": \"notes.txt\"}, {\"path\": \"same.txt\"}'; test -e new.txt && files=\"$files, {\\\"path\\\": \\\"new.txt\\\"}\"\n\
+        printf '{\"baton\": 1, \"document\": \"report\", \"id\": \"%s\", \"outcome\": \"complete\", \
+        \"summary\": \"Wrote the %s draft of the notes.\", \"artifacts\": [%s]}' \"$BATON_HANDOFF_ID\" $word \"$files\" > \"$BATON_REPORT_FILE\"";
+    let stage = Stage::with(flow, agent);
+    stage.asks("t");
+    let driver = Driver::start();
+    let ana = driver.open("ana", &Settings::default());
+    ana.log_in(&stage.url("/inbox/t.ok.1"), &stage.ana);
+    ana.until("main", "the first draft");
+    assert_eq!(ana.count("#since"), 0, "nobody has decided before");
+    ana.click("#decide-reject summary");
+    ana.write("#decide-reject textarea", "A second draft, please.");
+    ana.click("#decide-reject button");
+    stage.server.until("/api/v1/runs/t", |run| run["waiting"][0]["id"] == "t.ok.2");
+    ana.go(&stage.url("/inbox/t.ok.2"));
+    ana.until("#since h2", "Since ana rejected it");
+    for words in ["A second draft, please.", "-the first draft", "+the second draft", "news", "1 file as before"] {
+        ana.until("#since", words);
+    }
+    ana.until("#since", "- summary: Wrote the first draft of the notes.");
+    let is_first = "return document.querySelector('.decision-page section') === document.querySelector('#since')";
+    assert_eq!(ana.run(is_first), true);
+    assert_eq!(ana.complaints(), Vec::<String>::new());
+    let text = |path: &str| stage.server.ask("GET", path, &[("Accept", "*/*")], "");
+    let told = text("/inbox/t.ok.2").text;
+    assert!(told.contains("since ana rejected it: 3 files changed, 1 as before; see /inbox/t.ok.2/since\n"), "{told}");
+    let changes = text("/inbox/t.ok.2/since").text;
+    assert!(changes.contains("-the first draft\n+the second draft\n") && !changes.contains("same.txt"), "{changes}");
+    assert!(text("/inbox/t.ok.2/since?path=new.txt").text.ends_with("news\n"));
+    assert_eq!(text("/inbox/t.ok.2/since?path=same.txt").status, 404, "it has not changed");
+}
+
+#[test]
+fn approval_of_what_has_changed_meanwhile_is_asked_again_with_the_change() {
+    let agent = "echo first > notes.txt\nprintf '{\"baton\": 1, \"document\": \"report\", \"id\": \"%s\", \"outcome\": \"complete\", \
+        \"summary\": \"Wrote the notes of the release.\", \"artifacts\": [{\"path\": \"notes.txt\"}]}' \
+        \"$BATON_HANDOFF_ID\" > \"$BATON_REPORT_FILE\"";
+    let stage = Stage::with(GATE, agent);
+    let asked = stage.asks("t");
+    stage.premises.scratch.write("workspace/t/notes.txt", "second\n");
+    let body = serde_json::json!({ "decision": "approve", "shown": asked["digest"] });
+    stage.server.post("/api/v1/gates/t.ok.1/decision", &body).expect(200);
+    let digest = asked["digest"].clone();
+    stage.server.until("/api/v1/runs/t", |run| {
+        let asked = &run["waiting"][0]["digest"];
+        asked.is_string() && *asked != digest
+    });
+    let page = Person::at(&stage.server).get("/inbox/t.ok.1").text;
+    let since = page.split_once("id=\"since\"").and_then(|(_, rest)| rest.split_once("</section>")).expect("changes").0;
+    assert!(since.contains("Since ana approved it"), "{since}");
+    assert!(since.contains(">-first</span>") && since.contains(">+second</span>"), "{since}");
 }
 
 #[test]

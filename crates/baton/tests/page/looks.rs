@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, Driver, Settings};
+use crate::phone::fits;
 use crate::stage::Stage;
 
-/// Finds what people with disabilities cannot use. It is used by this test only.
-const AXE: &str = include_str!("axe.min.js");
+/// Finds what people with disabilities cannot use. It is used by these tests only.
+pub(crate) const AXE: &str = include_str!("axe.min.js");
 
 /// Text that wants to be more than text: a script, markup, colours of a terminal, a turn of the direction of writing.
 const HOSTILE: &str = "<script>window.isHurt=1</script><img src=x onerror=window.isHurt=1> \\u001b[31mred \\u202egnol";
@@ -115,7 +116,7 @@ fn pages_are_accessible_in_both_themes_and_hostile_text_is_text() {
 }
 
 #[test]
-fn phone_shows_every_page_without_scrolling_sideways() {
+fn phone_shows_every_page_without_scrolling_sideways_and_fingers_hit_everything() {
     let stage = hostile();
     let driver = Driver::start();
     let phone = driver.open("phone", &Settings { width: Some(360), ..Settings::default() });
@@ -123,10 +124,7 @@ fn phone_shows_every_page_without_scrolling_sideways() {
     phone.until("h1", "Runs");
     for page in PAGES {
         phone.go(&stage.url(page));
-        let widths = phone
-            .run("const page = document.scrollingElement; return [page.scrollWidth, page.clientWidth, innerWidth]");
-        assert_eq!(widths[0], widths[1], "{page}");
-        assert_eq!(widths[2], 360, "{page}");
+        fits(&phone, page);
     }
 }
 

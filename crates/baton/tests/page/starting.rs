@@ -139,11 +139,11 @@ fn run_is_started_once_more_with_edited_inputs() {
 
 #[test]
 fn inputs_that_nobody_touched_stay_as_they_are() {
-    let flow = "name: gates\ninputs: {a: {}, b: {}, c: {}, d: {}, e: {default: x}, f: {}, g: {}}\n\
+    let flow = "name: gates\ninputs: {a: {}, b: {}, c: {}, d: {}, e: {default: x}, f: {}, g: {}, h: {default: x}, i: {}, j: {}}\n\
         agents: {dev: {command: [./dev.sh], retry: {max_retries: 0}}}\nphases: [{id: build, agent: dev, on_failure: stop}]\n";
     let stage = Stage::with(flow, "exit 3");
     let inputs = json!({ "a": "5", "b": "[1,", "c": "a\r\nb\u{200d}", "d": "\u{1f468}\u{200d}\u{1f469}\u{202e}", "e": "",
-        "f": " \"x\"\n", "g": ["\u{200d}", 1.0, null] });
+        "f": " \"x\"\n", "g": ["\u{200d}", 1.0, null], "h": null, "i": null, "j": "null" });
     stage.server.post("/api/v1/runs", &json!({ "workflow": "gates", "id": "t", "inputs": inputs })).expect(201);
     stage.until_run_is("t", "failed");
     let driver = Driver::start();

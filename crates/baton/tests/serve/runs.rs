@@ -96,6 +96,33 @@ fn run_that_is_started_twice_is_one_run_by_its_key_and_by_its_id() {
 }
 
 #[test]
+fn run_that_is_started_six_times_at_the_same_moment_is_one_run() {
+    let premises = Premises::new().workflow(GATE, "report");
+    let approver = premises.token(&["--role", "approver", "--name", "ana"]);
+    let mut server = premises.serve_flow();
+    server.as_owner_of(&approver);
+    for (headers, id) in [(vec![("Idempotency-Key", "nightly")], None), (Vec::new(), Some("own"))] {
+        let workspace = id.unwrap_or("keyed");
+        let body = json!({ "workflow": "gates", "inputs": { "feature": "dates" }, "workspace": workspace, "id": id });
+        let (client, body, ready) = (&server.client, body.to_string(), std::sync::Barrier::new(6));
+        let start = || {
+            ready.wait();
+            client.ask("POST", "/api/v1/runs", &headers, &body)
+        };
+        let answers: Vec<_> = std::thread::scope(|scope| {
+            let starts: Vec<_> = (0..6).map(|_| scope.spawn(start)).collect();
+            starts.into_iter().map(|start| start.join().expect("an answer")).collect()
+        });
+        let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 200, 200, 200, 200, 201], "{answers:#?}");
+        let place = answers[0].header("location");
+        assert!(place.is_some() && answers.iter().all(|answer| answer.header("location") == place), "{answers:#?}");
+    }
+    assert_eq!(server.get("/api/v1/runs").expect(200)["runs"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
 fn run_can_be_drawn() {
     let (_premises, server) = started();
     server.until("/api/v1/runs/t", is_asked);
