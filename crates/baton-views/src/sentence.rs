@@ -363,13 +363,8 @@ fn claims<'e>(examined: impl Iterator<Item = &'e ExaminedClaim>) -> Option<Strin
 }
 
 fn decided(tracked: &TrackedHandoff, decide: &Decide) -> Vec<EventSentence> {
-    let (word, text) = match &decide.decision {
-        Decision::Approve => ("approved", None),
-        Decision::Reject { feedback } => ("rejected", Some(feedback)),
-        Decision::Answer { answers } => ("answered", Some(answers)),
-        Decision::Ask { question } => ("asked", Some(question)),
-    };
-    let text = text.or(decide.note.as_ref()).map(|text| format!(": {}", brief(text))).unwrap_or_default();
+    let (word, text) = in_words(decide);
+    let text = text.map(|text| format!(": {}", brief(&text))).unwrap_or_default();
     let votes = tracked.handoff.approved_so_far().map(|votes| format!(", {votes}")).unwrap_or_default();
     let mut told = vec![sentence(
         SentenceSign::Decided,
@@ -380,6 +375,18 @@ fn decided(tracked: &TrackedHandoff, decide: &Decide) -> Vec<EventSentence> {
         told.push(sentence(SentenceSign::Done, tracked, outcome(tracked, &tracked.examined)));
     }
     told
+}
+
+/// Returns what somebody has decided in a word, and what was said with it.
+pub(crate) fn in_words(decide: &Decide) -> (&'static str, Option<String>) {
+    let (word, text) = match &decide.decision {
+        Decision::Approve => ("approved", None),
+        Decision::Reject { feedback } => ("rejected", Some(feedback)),
+        Decision::Answer { answers } => ("answered", Some(answers)),
+        Decision::Ask { question } => ("asked", Some(question)),
+    };
+    let said: Vec<&str> = text.into_iter().chain(&decide.note).map(String::as_str).collect();
+    (word, (!said.is_empty()).then(|| said.join(": ")))
 }
 
 /// The sentence when a person is asked about a limit, unless a route has mentioned it already.

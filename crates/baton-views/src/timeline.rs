@@ -2,11 +2,11 @@
 
 use baton_engine::journal::{Event, Fact};
 use baton_engine::known::CommandAuthor;
-use baton_engine::lifecycle::{Again, Command, Decision, Ending, RefusedCommand, Verdict, readable_claimant};
+use baton_engine::lifecycle::{Again, Command, Ending, RefusedCommand, Verdict, readable_claimant};
 use baton_protocol::Hints;
 use baton_protocol::model::Document;
 
-use crate::sentence::{asked_again, left_open, verdicts, warned, warnings_of};
+use crate::sentence::{asked_again, in_words, left_open, verdicts, warned, warnings_of};
 use crate::words::with_inputs;
 
 /// Returns who or why; of what cannot be read, that it cannot.
@@ -106,14 +106,8 @@ fn happened(command: &Command) -> String {
         Command::Expire(_) => "a lease, timeout or other time limit expired".to_owned(),
         Command::Resume(resume) => noted(&resume.by, Some(&gist(&resume.resolution))),
         Command::Decide(decide) => {
-            let (word, text) = match &decide.decision {
-                Decision::Approve => ("approved", None),
-                Decision::Reject { feedback } => ("rejected", Some(feedback.as_str())),
-                Decision::Answer { answers } => ("answered", Some(answers.as_str())),
-                Decision::Ask { question } => ("asked", Some(question.as_str())),
-            };
-            let text = text.or(decide.note.as_deref());
-            format!("{word} {}", noted(&format!("{} ({})", decide.who(), decide.way()), text))
+            let (word, text) = in_words(&decide);
+            format!("{word} {}", noted(&format!("{} ({})", decide.who(), decide.way()), text.as_deref()))
         }
         Command::Cancel(cancel) => noted(&cancel.by, cancel.reason.as_deref()),
         Command::Requeue(requeue) => {

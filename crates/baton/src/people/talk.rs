@@ -173,14 +173,27 @@ impl<'t> Talk<'t> {
         }
     }
 
-    /// Asks every question; `None` if one was not answered.
+    /// Asks every question, and those that get no answer once more; `None` if one was not answered even then. What was typed before
+    /// is shown then, so that nobody has to think of it again.
     pub(crate) async fn answers(&mut self, question: &Question) -> Option<String> {
         let [_, _, ..] = &question.questions[..] else {
             return self.answer("Your answer:", &question.choices).await;
         };
         let mut answers = Vec::new();
         for (index, asked) in question.questions.iter().enumerate() {
-            answers.push(self.answer(&format!("{}. {}", index + 1, asked.text), &asked.options).await?);
+            let prompt = format!("{}. {}", index + 1, asked.text);
+            let mut answer = self.answer(&prompt, &asked.options).await;
+            if answer.is_none() {
+                self.tell("All questions are answered together, or none. Another empty line answers none.");
+                answer = self.answer(&prompt, &asked.options).await;
+            }
+            let Some(answer) = answer else {
+                if !answers.is_empty() {
+                    self.tell(&format!("Not handed in:\n{}", numbered(&answers)));
+                }
+                return None;
+            };
+            answers.push(answer);
         }
         Some(numbered(&answers))
     }

@@ -348,7 +348,9 @@ mod tests {
         asked.questions = sample::asked(&[("Which?", &[]), ("When?", &[])]);
         let answers = Decision::Answer { answers: "1. SQLite\n2. Now\n   or later".to_owned() };
         assert_eq!(said(&asked, "a\nSQLite\n\nNow\nor later\n\n").await, Some((answers, None)));
-        assert_eq!(said(&asked, "a\nSQLite\n\n\n").await, None, "the second has no answer");
+        assert_eq!(said(&asked, "a\nSQLite\n\n\n\n").await, None, "the second has no answer");
+        let again = Decision::Answer { answers: "1. SQLite\n2. Now".to_owned() };
+        assert_eq!(said(&asked, "a\nSQLite\n\n\nNow\n\n").await, Some((again, None)), "it is asked once more");
         let all = Decision::Answer { answers: "SQLite, now".to_owned() };
         assert_eq!(said(&asked, "SQLite, now\n\n").await, Some((all, None)));
     }
