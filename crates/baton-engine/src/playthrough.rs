@@ -336,6 +336,10 @@ fn say(scene: &mut Scene, id: &HandoffId, line: &Line) -> Result<(), PlayFault> 
     if let State::AwaitingPerson { .. } = tracked.handoff.state {
         return Ok(decide(draft, id, line)?);
     }
+    if matches!(tracked.handoff.state, State::Verifying) {
+        // A gate looks at files before it asks.
+        return Ok(verify(draft, id, true)?);
+    }
     if matches!(tracked.handoff.state, State::Pending { .. }) {
         flow::claim(draft, id)?;
     }
@@ -366,11 +370,17 @@ fn say(scene: &mut Scene, id: &HandoffId, line: &Line) -> Result<(), PlayFault> 
     if is_done && is_verified {
         let located = draft.run.definition.locate(&phase);
         let review = role == Role::Work && located.is_some_and(|located| located.phase().review.is_some());
-        let (verdict, examined, kept) = (Verdict::Verified, Vec::new(), Vec::new());
-        let verify = Verify { fence, verdict, examined, evidence: None, kept, review, repair: false, dice: 0.0 };
-        draft.apply(id, Command::Verify(verify))?;
+        verify(draft, id, review)?;
     }
     Ok(())
+}
+
+/// Finds that everything is as it should be; with a review, a person is asked all the same.
+fn verify(draft: &mut Draft, id: &HandoffId, review: bool) -> Result<(), Refusal> {
+    let fence = draft.run.find(id).map_or(crate::Fence(1), |tracked| tracked.handoff.fence);
+    let (verdict, examined, kept) = (Verdict::Verified, Vec::new(), Vec::new());
+    let verify = Verify { fence, verdict, examined, evidence: None, kept, review, repair: false, dice: 0.0 };
+    draft.apply(id, Command::Verify(verify))
 }
 
 fn said(outcome: &str, summary: &str, more: &Value) -> Value {
@@ -470,6 +480,12 @@ routes:
         let played = played(text);
         let around = played.phases[0].ways.iter().find(|way| way.said == "done" && way.to == "c").expect("a way");
         assert_eq!(around.skipped, ["b"]);
+    }
+
+    #[test]
+    fn gate_that_looks_at_files_first_asks_then() {
+        let text = "name: w\nagents: {dev: {queue: true}}\nphases: [{id: a, agent: dev, writes: [a.md]}, {id: ok, gate: {}}]\n";
+        assert_eq!(ways(&played(text), "ok"), ["approve → end", "reject → a"]);
     }
 
     #[test]
