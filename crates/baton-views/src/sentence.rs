@@ -363,7 +363,7 @@ fn claims<'e>(examined: impl Iterator<Item = &'e ExaminedClaim>) -> Option<Strin
 }
 
 fn decided(tracked: &TrackedHandoff, decide: &Decide) -> Vec<EventSentence> {
-    let (word, text) = in_words(decide);
+    let (word, text) = decision(decide);
     let text = text.map(|text| format!(": {}", brief(&text))).unwrap_or_default();
     let votes = tracked.handoff.approved_so_far().map(|votes| format!(", {votes}")).unwrap_or_default();
     let mut told = vec![sentence(
@@ -378,7 +378,7 @@ fn decided(tracked: &TrackedHandoff, decide: &Decide) -> Vec<EventSentence> {
 }
 
 /// Returns what somebody has decided in a word, and what was said with it.
-pub(crate) fn in_words(decide: &Decide) -> (&'static str, Option<String>) {
+pub(crate) fn decision(decide: &Decide) -> (&'static str, Option<String>) {
     let (word, text) = match &decide.decision {
         Decision::Approve => ("approved", None),
         Decision::Reject { feedback } => ("rejected", Some(feedback)),

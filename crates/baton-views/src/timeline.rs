@@ -6,7 +6,7 @@ use baton_engine::lifecycle::{Again, Command, Ending, RefusedCommand, Verdict, r
 use baton_protocol::Hints;
 use baton_protocol::model::Document;
 
-use crate::sentence::{asked_again, in_words, left_open, verdicts, warned, warnings_of};
+use crate::sentence::{asked_again, decision, left_open, verdicts, warned, warnings_of};
 use crate::words::with_inputs;
 
 /// Returns who or why; of what cannot be read, that it cannot.
@@ -106,7 +106,7 @@ fn happened(command: &Command) -> String {
         Command::Expire(_) => "a lease, timeout or other time limit expired".to_owned(),
         Command::Resume(resume) => noted(&resume.by, Some(&gist(&resume.resolution))),
         Command::Decide(decide) => {
-            let (word, text) = in_words(&decide);
+            let (word, text) = decision(decide);
             format!("{word} {}", noted(&format!("{} ({})", decide.who(), decide.way()), text.as_deref()))
         }
         Command::Cancel(cancel) => noted(&cancel.by, cancel.reason.as_deref()),

@@ -76,7 +76,8 @@ impl Bubblewrap {
         let pinned = cage.pinned();
         for (path, access) in &pinned {
             match access {
-                Access::Writable => add(&[&"--bind", path, path]),
+                // It may be gone by now, with what is hidden in it: other programs clear away their temporary folders.
+                Access::Writable => add(&[&"--bind-try", path, path]),
                 Access::ReadOnly => add(&[&"--ro-bind", path, path]),
                 Access::Hidden if path.is_dir() => add(&[&"--tmpfs", path]),
                 Access::Hidden => add(&[&"--ro-bind", &"/dev/null", path]),
@@ -88,5 +89,26 @@ impl Bubblewrap {
         }
         add(&[&"--"]);
         words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_testbed::Scratch;
+
+    use super::*;
+
+    #[test]
+    fn what_goes_away_before_the_cage_is_made_does_not_matter() {
+        let scratch = Scratch::new();
+        scratch.write("gone/listener", "").folder("work");
+        let mut cage = Cage::read_only();
+        cage.open_up(&scratch.path(""));
+        cage.hide(&scratch.path("gone/listener"));
+        let bubblewrap = Bubblewrap { program: "bwrap".into(), own_users: !rustix::process::geteuid().is_root() };
+        let words = bubblewrap.words(&cage, &[]);
+        std::fs::remove_dir_all(scratch.path("gone")).expect("our own folder");
+        let ended = Command::new(&words[0]).args(&words[1..]).arg("true").output().expect("bubblewrap starts");
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     }
 }

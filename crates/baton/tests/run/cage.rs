@@ -50,7 +50,7 @@ fn helpers_of_agents_and_commands_die_with_them_whatever_they_drop() {
 #[test]
 fn agent_that_takes_over_the_first_process_of_its_cage_dies_with_the_attempt() {
     let body = format!(
-        "report()\n{}\nif os.fork() == 0:\n    os.setsid()\n    escape('alive')\ntime.sleep(600)",
+        "report()\n{}\nif os.fork() == 0:\n    os.setsid()\n    escape('alive')\nsignal.pause()",
         include_str!("outlive.py")
     );
     for who in everybody() {

@@ -1,5 +1,5 @@
 """Makes the first process of the cage outlive whoever made it, as a hostile agent may try. For x86-64."""
-import ctypes, os, time
+import ctypes, os, signal
 
 PEEK, POKE, GETREGS, SETREGS, STEP, ATTACH, DETACH = 1, 4, 12, 13, 9, 16, 17
 NAMES = "r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp ss fs gs_base ds es fs_ gs"
@@ -43,4 +43,4 @@ def escape(alive):
     trace(SETREGS, 0, ctypes.addressof(again))
     trace(DETACH)
     while kept:
-        time.sleep(600)
+        signal.pause()
