@@ -124,7 +124,7 @@ fn a_gate_with_choices_takes_only_them() {
     --- exit 0
     ");
     let told = done(sandbox, &["show", "HO-3"]).stdout;
-    assert!(told.contains(&format!("answered by {} (cli): revise\n", account())), "{told}");
+    assert!(told.contains(&format!("answered by {} (cli): revise: with care\n", account())), "{told}");
 }
 
 #[test]
