@@ -101,13 +101,16 @@ mod tests {
     #[test]
     fn what_goes_away_before_the_cage_is_made_does_not_matter() {
         let scratch = Scratch::new();
-        scratch.write("gone/listener", "").folder("work");
+        let gone = scratch.folder("gone").path("gone");
+        let _listener = std::os::unix::net::UnixListener::bind(gone.join("listener")).expect("our own folder");
         let mut cage = Cage::read_only();
         cage.open_up(&scratch.path(""));
-        cage.hide(&scratch.path("gone/listener"));
+        cage.hide(&gone.join("listener"));
         let bubblewrap = Bubblewrap { program: "bwrap".into(), own_users: !rustix::process::geteuid().is_root() };
         let words = bubblewrap.words(&cage, &[]);
-        std::fs::remove_dir_all(scratch.path("gone")).expect("our own folder");
+        let is_needed = |word: &OsString| Path::new(word) == gone;
+        assert!(!words.iter().any(is_needed), "it could go away in the middle, too: {words:?}");
+        std::fs::remove_dir_all(&gone).expect("our own folder");
         let ended = Command::new(&words[0]).args(&words[1..]).arg("true").output().expect("bubblewrap starts");
         assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     }

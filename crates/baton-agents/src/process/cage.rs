@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use super::mounts;
@@ -84,7 +85,10 @@ impl Cage {
                 continue;
             }
             pinned.insert(path, *access);
-            if *access != Access::Writable {
+            // A socket stays hidden wherever its folder is moved. Other programs clear such folders away at any time, and a cage
+            // for which one must be there would not be made.
+            let is_socket = fs::metadata(path).is_ok_and(|there| there.file_type().is_socket());
+            if *access != Access::Writable && !is_socket {
                 let above = path.ancestors().skip(1).filter(|above| self.access(above) == Access::Writable);
                 pinned.extend(above.map(|above| (above, Access::Writable)));
             }
