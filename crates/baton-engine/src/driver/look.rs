@@ -42,7 +42,7 @@ impl FileLook {
         let tell = |line| match line {
             GateLine::Seen(examined) => Some(examined),
             GateLine::File(file) => now.next().map(|now| evidence::when_asked(&file, &now)),
-            GateLine::Left { phase, path } => now.next().and_then(|now| evidence::left(&phase, path, &now)),
+            GateLine::Left { phase, path } => now.next().map(|now| evidence::left(&phase, path, &now)),
         };
         let examined = lines.into_iter().filter_map(tell).chain(fault).chain(own).collect();
         self.seen(examined).await

@@ -92,11 +92,14 @@ pub fn when_asked(file: &ReportedFile, now: &FileIdentity) -> ExaminedClaim {
     told.of(path, now, &format!("{then}{since}"))
 }
 
-/// Returns what a person is asked about a file that a phase may have written before it failed; `None` if there is no such file.
-pub fn left(phase: &str, path: String, now: &FileIdentity) -> Option<ExaminedClaim> {
+/// Returns what a person is asked about a file that a phase may have written before it failed, or has not.
+pub fn left(phase: &str, path: String, now: &FileIdentity) -> ExaminedClaim {
+    if *now == FileIdentity::Nothing {
+        let claim = format!("`{path}` does not exist: {phase}, which failed, has not made it");
+        return ExaminedClaim { path: Some(path), ..changed(ClaimFinding::Unverifiable, claim, String::new()) };
+    }
     let claim = format!("`{path}` was left by {phase}, which failed");
-    let told = changed(ClaimFinding::Unverifiable, claim, String::new()).of(path, now, "it is covered as it is now");
-    (*now != FileIdentity::Nothing).then_some(told)
+    changed(ClaimFinding::Unverifiable, claim, String::new()).of(path, now, "it is covered as it is now")
 }
 
 /// Compares files that a person has approved with what is there now; `None` if they are the same. Otherwise returns

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use baton_protocol::workflow::{Flow, GateFields, Phase};
+use baton_protocol::workflow::{Flow, GateFields, Phase, Way};
 
 use crate::definition::Definition;
 use crate::run::{Run, TrackedHandoff};
@@ -65,20 +65,32 @@ impl<'r> Approach<'r> {
             .or_else(|| self.decided_once_more(&later))
     }
 
-    /// Finds where a person decides on the way from work that was done since to the phase. In a circle this may come after the phase
-    /// at first, and before it the next time. The beginning is no way around anything: all is done again.
+    /// Finds where a person decides on the way from work that was done since to the phase, as long as everything succeeds and
+    /// whatever a person chooses. In a circle such a place may come after the phase at first, and before it the next time.
     fn decided_once_more(&self, later: &[&TrackedHandoff]) -> Option<&'r str> {
         let is_work = |it: &&&TrackedHandoff| matches!(it.step.role, Role::Work | Role::Check) && it.passed();
         let worked: HashSet<&str> = later.iter().filter(is_work).map(|it| outermost(&it.step.phase)).collect();
-        let mut done = self.outer.iter().copied().filter(|step| *step != self.phase && worked.contains(self.id(*step)));
-        let is_beginning = self.outer.first() == Some(&self.phase);
-        done.find_map(|step| {
-            let line = self.line(step);
-            let way = &line[..line.iter().position(|at| *at == self.phase)?];
-            way.iter().copied().find(|at| self.asks(*at))
-        })
-        .filter(|_| !is_beginning)
-        .map(|step| self.id(step))
+        let mut done = self.outer.iter().filter(|step| **step != self.phase && worked.contains(self.id(**step)));
+        let leads_on = |step: usize| self.on_from(step).contains(&self.phase);
+        let gate = done.find_map(|step| {
+            self.on_from(*step).into_iter().find(|at| *at != self.phase && self.asks(*at) && leads_on(*at))
+        });
+        gate.map(|gate| self.id(gate))
+    }
+
+    /// Returns the steps that the run may come to from a step, up to the phase, if nothing fails.
+    fn on_from(&self, step: usize) -> Vec<usize> {
+        let (mut open, mut met) = (vec![step], Vec::new());
+        while let Some(here) = open.pop() {
+            let ways = self.flow.followers(here).iter().filter(|(_, way)| matches!(way, Way::Next | Way::Choice));
+            for (to, _) in ways.filter(|(to, _)| *to != step) {
+                if !met.contains(to) {
+                    met.push(*to);
+                    open.extend((*to != self.phase).then_some(*to));
+                }
+            }
+        }
+        met
     }
 
     /// Finds the first of some steps that leads to the phase, and does not come after it anyway.

@@ -305,6 +305,29 @@ phases:
 }
 
 #[test]
+fn gate_that_chooses_the_phase_is_not_gone_around() {
+    let text = "name: w
+agents: {dev: {command: [./dev], retry: {max_retries: 0}}}
+phases:
+  - {id: plan, agent: dev, next: work}
+  - {id: ship, agent: dev, next: work}
+  - {id: work, parallel: [{id: build, agent: dev}]}
+  - {id: sign, gate: {items: [it], choices: {again: work, go: ship, done: end}}}
+";
+    let go = Act::Decides(Decision::Answer { answers: "go".to_owned() }, None);
+    let mut play = Play::of(text).tell("sign?", [go]).play();
+    let refused = play.begin_again(Some("ship"), None).unwrap_err();
+    assert_eq!(refused, NoWayBack::Guarded { given: "ship".to_owned(), gate: "sign".to_owned() }, "{}", play.story());
+    // Nor does the first phase lead around one if it is part of the circle.
+    let circle = "name: w
+agents: {dev: {command: [./dev], retry: {max_retries: 0}}}
+phases: [{id: ship, agent: dev}, {id: build, agent: dev}, {id: sign, gate: {items: [it]}, next: ship}]";
+    let mut play = Play::of(circle).play();
+    let refused = play.begin_again(Some("ship"), None).unwrap_err();
+    assert_eq!(refused, NoWayBack::Guarded { given: "ship".to_owned(), gate: "sign".to_owned() }, "{}", play.story());
+}
+
+#[test]
 fn phase_that_the_run_came_to_by_itself_is_done_again_whatever_was_asked_before_it() {
     let text = "name: w
 agents: {dev: {command: [./dev], retry: {max_retries: 0}}}

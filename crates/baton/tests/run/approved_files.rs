@@ -292,7 +292,7 @@ fn what_baton_writes_into_an_approved_folder_is_not_a_change() {
 #[test]
 fn gate_covers_what_a_phase_left_that_failed_and_was_let_pass() {
     let flow = "name: gates\nagents: {dev: {command: [./dev.py], retry: {max_retries: 0}}, ops: {command: [./ops.py]}}\n\
-        phases:\n  - {id: code, agent: dev, writes: [code.sql]}\n\
+        phases:\n  - {id: code, agent: dev, writes: [code.sql, more.sql]}\n\
         \x20 - {id: ok, gate: {items: [the migration]}}\n  - {id: ship, agent: ops}\n";
     let site = site(flow).agent("dev", "write('code.sql', 'CODE')\nsys.exit(3)");
     assert_eq!(site.run(&[]).code, Some(3));
@@ -305,12 +305,18 @@ fn gate_covers_what_a_phase_left_that_failed_and_was_let_pass() {
     let failed = "✗ `code` failed, and was let pass, PROCESSING_ERROR: the command ended with 3";
     assert!(shown.contains(failed), "{shown}");
     assert!(shown.contains("? `code.sql` was left by code, which failed, it is covered as it is now"), "{shown}");
+    assert!(shown.contains("? `more.sql` does not exist: code, which failed, has not made it"), "{shown}");
     assert_eq!(site.baton(&["show", "t.ok.1", "--file", "code.sql"]).stdout, "CODE");
     assert_eq!(approve(&site, "ok.1").code, Some(0));
     site.scratch.write("workspace/code.sql", "EVIL");
     let again = site.resume(&[]);
     assert_eq!(again.code, Some(3), "{}", again.stderr);
     assert!(again.stderr.contains("`code.sql` has changed since it was shown"), "{}", again.stderr);
+    site.scratch.write("workspace/more.sql", "EVIL");
+    assert_eq!(approve(&site, "ok.1").code, Some(0));
+    let again = site.resume(&[]);
+    assert_eq!(again.code, Some(3), "{}", again.stderr);
+    assert!(again.stderr.contains("`more.sql` has changed since it was shown"), "{}", again.stderr);
     assert!(site.told().latest("ship").is_none(), "nothing has followed");
 }
 
