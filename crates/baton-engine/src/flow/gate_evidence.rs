@@ -54,9 +54,10 @@ impl<'r> StandingVisit<'r> {
         self.tracked.examined.iter().filter(move |seen| !is_gate || seen.kind == Some(ClaimKind::GateCheck))
     }
 
-    /// Returns whether an agent has failed in it, which may have left anything.
+    /// Returns whether an agent has failed in it, which may have left anything, and nobody has done its work again.
     fn has_failed(&self) -> bool {
-        self.tracked.step.role == Role::Work && !matches!(self.tracked.handoff.state, State::Completed { .. })
+        let is_work = self.tracked.step.role == Role::Work;
+        self.is_last && is_work && !matches!(self.tracked.handoff.state, State::Completed { .. })
     }
 
     /// Returns the files that it may have written before it failed, as far as the workflow names them one by one.
